@@ -1,0 +1,40 @@
+/* Compile-time memory: everything that one compilation allocates, freed once.
+ *
+ * Source text, IR nodes, strings and diagnostics live in one arena, so no front end or back end ever
+ * frees anything. Running out of memory has one path: the arena's `oom` handler, which must not return.
+ * All sizes are bytes. All pointers returned are valid until arena_done().
+ */
+#ifndef SBX_ARENA_H
+#define SBX_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *head; /* newest block first */
+    void (*oom)(void *ctx);   /* called when memory runs out; longjmps or exits, never returns */
+    void *oom_ctx;
+    size_t total; /* bytes asked of the system, for the memory bench */
+};
+
+/* Prepares an empty arena. With oom == NULL running out of memory aborts. */
+void arena_init(struct arena *a, void (*oom)(void *ctx), void *oom_ctx);
+void arena_done(struct arena *a);
+
+/* Zeroed memory, aligned for any type. A request of 0 bytes gives a unique pointer. */
+void *arena_alloc(struct arena *a, size_t size);
+/* Zeroed memory for n elements; n * size is checked for overflow, here and nowhere else. */
+void *arena_array(struct arena *a, size_t n, size_t size);
+/* Grows an array from *cap to at least `need` elements by doubling; old content is copied, the old
+ * memory stays until arena_done(). Returns the new array and updates *cap. */
+void *arena_grow(struct arena *a, void *old, size_t *cap, size_t need, size_t size);
+
+/* A NUL-terminated copy of len bytes (which may hold NULs of their own). */
+char *arena_strn(struct arena *a, const char *s, size_t len);
+char *arena_str(struct arena *a, const char *s);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+
+#endif
