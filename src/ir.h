@@ -167,6 +167,6 @@ const char *ir_quote(struct arena *a, const char *s, size_t len);
 
 /* The whole policy as canonical text: same meaning, same bytes. Holds no source names, lines or comments. */
 struct buf;
-void ir_print(const struct ir_policy *p, struct arena *a, struct buf *out);
+void ir_print(const struct ir_policy *p, struct buf *out);
 
 #endif

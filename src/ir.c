@@ -1,0 +1,202 @@
+#include "ir.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "buf.h"
+
+int ir_path_cmp(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    /* '/' sorts below every byte but the end: "/a" < "/a/b" < "/a-b", so a folder is followed by all that
+     * is beneath it before its neighbours. */
+    unsigned x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1u : 0;
+    unsigned y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1u : 0;
+    return x < y ? -1 : x > y;
+}
+
+bool ir_path_within(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+    if (strncmp(path, dir, n) != 0)
+        return false;
+    return path[n] == '\0' || path[n] == '/' || (n && dir[n - 1] == '/');
+}
+
+/* The rules at or above the path that speak of a kind are few and nested: the last one is the nearest. */
+bool ir_allows(const struct ir_policy *p, const char *path, unsigned access)
+{
+    unsigned allowed = 0;
+    for (size_t i = 0; i < p->n_rules; i++) {
+        const struct ir_rule *r = &p->rules[i];
+        if (r->root == IR_ROOT_SLASH && ir_path_within(path, r->path))
+            allowed = (allowed | r->allow) & ~(unsigned)r->deny;
+    }
+    return (allowed & access) == access;
+}
+
+static void put_quoted(struct buf *out, const char *s, size_t len)
+{
+    buf_byte(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        switch (c) {
+        case '"':
+        case '\\':
+            buf_byte(out, '\\');
+            buf_byte(out, c);
+            break;
+        case '\n':
+            buf_str(out, "\\n");
+            break;
+        case '\r':
+            buf_str(out, "\\r");
+            break;
+        case '\t':
+            buf_str(out, "\\t");
+            break;
+        default:
+            /* Bytes above 0x7f stay as they are: the DSL's strings are bytes, and UTF-8 stays readable. */
+            if (c < 0x20 || c == 0x7f)
+                buf_printf(out, "\\x%02x", c);
+            else
+                buf_byte(out, c);
+        }
+    }
+    buf_byte(out, '"');
+}
+
+static const char *keep(struct arena *a, struct buf *b)
+{
+    const char *s = arena_strn(a, b->data ? b->data : "", b->len);
+    if (!buf_ok(b) && a->oom)
+        a->oom(a->oom_ctx);
+    buf_done(b);
+    return s;
+}
+
+const char *ir_quote(struct arena *a, const char *s, size_t len)
+{
+    struct buf b = {0};
+    put_quoted(&b, s, len);
+    return keep(a, &b);
+}
+
+/* `$` and pattern characters are plain only behind `literal`. */
+static bool needs_literal(const char *path)
+{
+    return strpbrk(path, "$*?[") != NULL;
+}
+
+static void put_clause(struct buf *out, const struct ir_rule *r)
+{
+    buf_str(out, r->allow & IR_WRITE ? "write " : "read ");
+    if (r->root == IR_ROOT_TMPDIR) {
+        struct buf path = {0};
+        buf_str(&path, "$TMPDIR");
+        buf_str(&path, r->path);
+        put_quoted(out, path.data ? path.data : "", path.len);
+        out->failed |= path.failed;
+        buf_done(&path);
+        return;
+    }
+    if (needs_literal(r->path))
+        buf_str(out, "literal ");
+    put_quoted(out, r->path, r->path_len);
+}
+
+const char *ir_clause(struct arena *a, const struct ir_rule *r)
+{
+    struct buf b = {0};
+    put_clause(&b, r);
+    return keep(a, &b);
+}
+
+static const char *origin_note(uint8_t origin)
+{
+    switch ((enum ir_origin)origin) {
+    case IR_DECLARED:
+        return "";
+    case IR_PRESET:
+        return "  # preset";
+    case IR_SKILL_DIR:
+        return "  # skill-dir";
+    case IR_FLOOR:
+        return "  # floor";
+    }
+    return "";
+}
+
+static void print_environment(const struct ir_policy *p, struct buf *out)
+{
+    buf_str(out, "  env {");
+    for (size_t i = 0; i < p->n_env_pass; i++) {
+        buf_str(out, i ? " " : " allow ");
+        put_quoted(out, p->env_pass[i].name, strlen(p->env_pass[i].name));
+    }
+    for (size_t i = 0; i < p->n_env_set; i++) {
+        buf_str(out, i || p->n_env_pass ? "; set " : " set ");
+        put_quoted(out, p->env_set[i].name, strlen(p->env_set[i].name));
+        buf_byte(out, ' ');
+        put_quoted(out, p->env_set[i].value, strlen(p->env_set[i].value));
+    }
+    buf_str(out, " }\n");
+}
+
+static void print_names(const struct ir_policy *p, struct buf *out)
+{
+    for (size_t i = 0; i < p->n_aliases; i++) {
+        buf_str(out, "  # name ");
+        put_quoted(out, p->aliases[i].name, strlen(p->aliases[i].name));
+        buf_str(out, " is ");
+        put_quoted(out, p->aliases[i].path, strlen(p->aliases[i].path));
+        buf_byte(out, '\n');
+    }
+    for (size_t i = 0; i < p->n_links; i++) {
+        buf_str(out, "  # link ");
+        put_quoted(out, p->links[i].link, strlen(p->links[i].link));
+        buf_str(out, " to ");
+        put_quoted(out, p->links[i].target, strlen(p->links[i].target));
+        buf_byte(out, '\n');
+    }
+}
+
+void ir_print(const struct ir_policy *p, struct buf *out)
+{
+    buf_printf(out, "# %s\nprofile ", p->system == IR_MACOS ? "macos" : "linux");
+    put_quoted(out, p->name, strlen(p->name));
+    buf_str(out, " {\n  system none\n");
+    for (size_t i = 0; i < p->n_rules; i++) {
+        const struct ir_rule *r = &p->rules[i];
+        buf_str(out, "  ");
+        put_clause(out, r);
+        if (r->flags & IR_OPTIONAL)
+            buf_str(out, " optional");
+        buf_str(out, origin_note(r->origin));
+        buf_byte(out, '\n');
+    }
+    print_names(p, out);
+    buf_printf(out, "  network %s\n", p->network == IR_NETWORK_OPEN ? "open" : "none");
+    print_environment(p, out);
+    if (p->timeout_ms)
+        buf_printf(out, "  timeout %" PRIu64 "ms\n", p->timeout_ms);
+    else
+        buf_str(out, "  timeout none\n");
+    buf_printf(out, "  trust %s\n", p->core ? "core" : "external");
+    if (p->image.text) {
+        buf_str(out, "  image ");
+        put_quoted(out, p->image.text, strlen(p->image.text));
+        buf_byte(out, '\n');
+    }
+    if (p->skill_dir) {
+        buf_str(out, "  # skill-dir ");
+        put_quoted(out, p->skill_dir, strlen(p->skill_dir));
+        buf_byte(out, '\n');
+    }
+    for (size_t i = 0; i < p->n_accepted; i++)
+        buf_printf(out, "  # accept %s\n", p->accepted[i]);
+    buf_str(out, "}\n");
+}
