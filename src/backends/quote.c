@@ -1,0 +1,45 @@
+#include "quote.h"
+
+/* Bytes of the UTF-8 sequence at s, 0 if it is none: overlong forms, surrogates and code points above
+ * U+10FFFF are refused (RFC 3629, table of section 4). */
+static size_t utf8_len(const unsigned char *s, size_t left)
+{
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || left < n)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xed && s[1] > 0x9f;
+    bool too_large = s[0] == 0xf4 && s[1] > 0x8f;
+    return overlong || surrogate || too_large ? 0 : n;
+}
+
+static bool is_plain_text(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        unsigned char c = (unsigned char)s[i];
+        size_t n = utf8_len((const unsigned char *)s + i, len - i);
+        if (!n || c < 0x20 || c == 0x7f)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+bool quote_scheme(struct buf *out, const char *s, size_t len)
+{
+    if (!is_plain_text(s, len))
+        return false;
+    buf_byte(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '"' || s[i] == '\\')
+            buf_byte(out, '\\');
+        buf_byte(out, (unsigned char)s[i]);
+    }
+    buf_byte(out, '"');
+    return true;
+}
