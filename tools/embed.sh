@@ -18,9 +18,8 @@ for file in "$@"; do
     name=${file##*/}
     printf '    {"%s",\n' "${name%.sbx}"
     # One literal per line. `?` is escaped for the sake of trigraphs, which -std=c11 knows.
-    awk '{ gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); gsub(/\?/, "\\?"); gsub(/\t/, "\\t")
-           printf "     \"%s\\n\"\n", $0 }
-         END { if (!NR) print "     \"\"" }' "$file"
+    [ -s "$file" ] || echo '     ""'
+    sed 's/[\\"?]/\\&/g; s/^/     "/; s/$/\\n"/' "$file"
     printf '     , %d},\n' "$(wc -c < "$file")"
 done
 # A table of no presets is still a table: C has no empty initializers.
