@@ -1,0 +1,500 @@
+/* The declaration language: statements from the generated parser become clauses of the key table.
+ *
+ * The grammar knows words, values and blocks. Here a statement's word is looked up in the table of the
+ * block it stands in; values are collected with their path words and handed to the clause's setter.
+ */
+#include "frontend.h"
+
+#include <string.h>
+
+#include "dsl_tokens.h"
+#include "policy.tab.h"
+
+typedef void *yyscan_t;
+#include "policy.lex.h"
+
+/* What the parser calls for a token: the scanner's, one token looked ahead around line ends. */
+int dsl_yylex(DSL_YYSTYPE *value, DSL_YYLTYPE *at, struct dsl_scan *s);
+
+struct token {
+    int kind;
+    struct key_value value;
+    struct span at;
+};
+
+struct frame {
+    const struct key *table; /* NULL: the file itself */
+    struct span open;        /* the brace */
+    bool skip;               /* its clause was wrong: nothing in it is judged */
+};
+
+struct dsl_scan {
+    const struct source *src;
+    struct arena *arena;
+    struct diag_list *diags;
+    struct decl_file *out;
+    yyscan_t scanner;
+    uint32_t offset;
+    struct token ahead; /* kind < 0: none */
+    struct span last_word; /* to see a string glued to it */
+
+    struct key_builder builder;
+    struct decl_profile *bare; /* the profile of clauses outside any block */
+    struct frame frames[KEYS_MAX_DEPTH];
+    size_t depth; /* frames in use beyond the file's own */
+    size_t too_deep; /* open blocks beyond that */
+
+    /* The statement in hand. */
+    const struct key *key; /* NULL: wrong, or `profile` */
+    bool is_profile;
+    bool wrong; /* reported already */
+    struct key_value word, pending; /* pending: a path that words may still follow, or a pair's name */
+    bool has_pending;
+    bool literal; /* holds for the next path */
+    size_t n_values;
+    struct ir_text name, description; /* of `profile` */
+};
+
+/* ---- Scanner hooks -------------------------------------------------------------------------------------- */
+
+void dsl_scan_at(struct dsl_scan *s, struct span *at, size_t len)
+{
+    *at = (struct span){s->src, s->offset, (uint32_t)len};
+    s->offset += (uint32_t)len;
+}
+
+static void fill(struct dsl_scan *s, struct key_value *v, struct span at, bool quoted)
+{
+    *v = (struct key_value){.text = s->src->text + at.start, .len = at.len, .span = at, .quoted = quoted};
+    if (quoted) {
+        v->text++;
+        v->len -= 2;
+    }
+}
+
+int dsl_scan_word(struct dsl_scan *s, struct key_value *v, struct span at)
+{
+    fill(s, v, at, false);
+    s->last_word = at;
+    return DSL_WORD;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The byte that the escape at *p stands for, moving *p behind it; -1 if there is none. */
+static int escape(const char **p, const char *end)
+{
+    const char *e = *p + 1; /* behind the backslash: the scanner saw a byte there */
+    *p += 2;
+    switch (*e) {
+    case '"':
+    case '\\':
+        return *e;
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    case 'x':
+        if (end - e < 3 || hex_digit(e[1]) < 0 || hex_digit(e[2]) < 0)
+            return -1;
+        *p += 2;
+        return hex_digit(e[1]) * 16 + hex_digit(e[2]);
+    default:
+        return -1;
+    }
+}
+
+static void unescape(struct dsl_scan *s, struct key_value *v)
+{
+    char *out = arena_alloc(s->arena, v->len + 1);
+    size_t n = 0;
+    for (const char *p = v->text, *end = p + v->len; p < end;) {
+        if (*p != '\\') {
+            out[n++] = *p++;
+            continue;
+        }
+        const char *start = p;
+        int c = escape(&p, end);
+        if (c < 0) {
+            struct span at = {s->src, (uint32_t)(start - s->src->text), 2};
+            struct diag *d = diag_add(s->diags, DIAG_BAD_STRING, at, "unknown escape in a string");
+            diag_hint(s->diags, d, "escapes are \\\" \\\\ \\n \\r \\t and \\xNN");
+        } else {
+            out[n++] = (char)c;
+        }
+    }
+    v->text = out;
+    v->len = n;
+}
+
+int dsl_scan_string(struct dsl_scan *s, struct key_value *v, struct span at)
+{
+    fill(s, v, at, true);
+    if (s->last_word.src && s->last_word.start + s->last_word.len == at.start) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, at, "a blank is missing before this string");
+        diag_hint(s->diags, d, "write `%.*s \"...\"`", (int)s->last_word.len, s->src->text + s->last_word.start);
+    }
+    for (size_t i = 0; i < v->len; i++)
+        if ((unsigned char)v->text[i] < 0x20 && v->text[i] != '\t') {
+            struct diag *d = diag_add(s->diags, DIAG_BAD_BYTE, (struct span){s->src, at.start + 1 + (uint32_t)i, 1},
+                                      "control character 0x%02x in a string", (unsigned char)v->text[i]);
+            diag_hint(s->diags, d, "write it as \\x%02x", (unsigned char)v->text[i]);
+        }
+    if (memchr(v->text, '\\', v->len))
+        unescape(s, v);
+    return DSL_STRING;
+}
+
+int dsl_scan_unclosed(struct dsl_scan *s, struct key_value *v, struct span at)
+{
+    struct diag *d = diag_add(s->diags, DIAG_BAD_STRING, at, "this string is not closed on its line");
+    diag_hint(s->diags, d, "close it with `\"`; a line break inside is written \\n");
+    fill(s, v, at, false);
+    v->quoted = true;
+    return DSL_STRING;
+}
+
+int dsl_scan_stray(struct dsl_scan *s, struct key_value *v, struct span at)
+{
+    unsigned char c = (unsigned char)s->src->text[at.start];
+    diag_add(s->diags, DIAG_BAD_BYTE, at, "byte 0x%02x cannot stand here", c);
+    fill(s, v, at, false);
+    return DSL_WORD;
+}
+
+/* ---- One token of look-ahead ---------------------------------------------------------------------------- */
+
+static struct token next(struct dsl_scan *s)
+{
+    struct token t = s->ahead;
+    s->ahead.kind = -1;
+    if (t.kind < 0)
+        t.kind = dsl_flex_lex(&t.value, &t.at, s->scanner);
+    if (t.kind == DSL_YYEOF)
+        t.at = (struct span){s->src, s->src->len, 0};
+    return t;
+}
+
+/* Line ends in a row count once, and none counts before `{`, which may stand on its own line. */
+int dsl_yylex(DSL_YYSTYPE *value, DSL_YYLTYPE *at, struct dsl_scan *s)
+{
+    struct token t = next(s);
+    if (t.kind == DSL_NEWLINE) {
+        struct token after;
+        do
+            after = next(s);
+        while (after.kind == DSL_NEWLINE);
+        if (after.kind == DSL_OPEN)
+            t = after;
+        else
+            s->ahead = after;
+    }
+    *value = t.value;
+    *at = t.at;
+    return t.kind;
+}
+
+/* ---- Statements ----------------------------------------------------------------------------------------- */
+
+static struct frame *top(struct dsl_scan *s)
+{
+    return s->depth ? &s->frames[s->depth - 1] : NULL;
+}
+
+static bool skipping(struct dsl_scan *s)
+{
+    return s->too_deep || (top(s) && top(s)->skip);
+}
+
+/* Clauses outside any block make one profile without a name. */
+static bool enter_bare(struct dsl_scan *s, struct span at)
+{
+    if (s->bare)
+        return true;
+    if (s->out->n_profiles) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, at, "a clause outside the profiles of this file");
+        diag_hint(s->diags, d, "put it into a `profile NAME { ... }` block");
+        return false;
+    }
+    s->bare = decl_new_profile(s->out, s->arena, at);
+    keys_begin(&s->builder, s->arena, s->diags, s->bare);
+    return true;
+}
+
+void dsl_begin(struct dsl_scan *s, const struct key_value *word)
+{
+    s->key = NULL;
+    s->is_profile = s->wrong = s->has_pending = s->literal = false;
+    s->n_values = 0;
+    s->word = *word;
+    s->name = s->description = (struct ir_text){0};
+    if (skipping(s)) {
+        s->wrong = true;
+        return;
+    }
+    if (!s->depth && word->len == 7 && !memcmp(word->text, "profile", 7)) {
+        s->is_profile = true;
+        return;
+    }
+    const struct key *table = s->depth ? top(s)->table : key_profile;
+    if (!s->depth && !enter_bare(s, word->span)) {
+        s->wrong = true;
+        return;
+    }
+    s->key = keys_find(table, KEY_DSL, word->text, word->len);
+    if (!s->key) {
+        keys_unknown(&s->builder, table, KEY_DSL, word);
+        s->wrong = true;
+    } else if (!keys_once(&s->builder, s->key, word->span)) {
+        s->wrong = true;
+    }
+}
+
+static void flush_pending(struct dsl_scan *s)
+{
+    if (s->has_pending)
+        s->key->scalar(&s->builder, s->key, &s->pending);
+    s->has_pending = false;
+}
+
+static void reject(struct dsl_scan *s, const struct key_value *v, const char *text)
+{
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, "%s", text);
+    diag_hint(s->diags, d, "write %s behind %.*s", s->key->expect, (int)s->word.len, s->word.text);
+    s->wrong = true;
+}
+
+static void path_value(struct dsl_scan *s, const struct key_value *v)
+{
+    unsigned word = v->quoted ? 0 : keys_path_word(v->text, v->len);
+    if (word == DECL_LITERAL) {
+        s->literal = true;
+    } else if (word) {
+        if (!s->has_pending || s->literal)
+            reject(s, v, "this word stands behind a path");
+        else
+            s->pending.path_flags |= word;
+    } else if (!v->quoted) {
+        reject(s, v, "a path stands in quotes");
+    } else {
+        flush_pending(s);
+        s->pending = *v;
+        s->pending.path_flags = s->literal ? DECL_LITERAL : 0;
+        s->has_pending = true;
+        s->literal = false;
+    }
+}
+
+static void pair_value(struct dsl_scan *s, const struct key_value *v)
+{
+    if (s->has_pending)
+        s->key->pair(&s->builder, &s->pending, v);
+    else
+        s->pending = *v;
+    s->has_pending = !s->has_pending;
+}
+
+static void profile_value(struct dsl_scan *s, const struct key_value *v)
+{
+    struct ir_text text = {arena_strn(s->arena, v->text, v->len), v->span};
+    if (s->n_values == 1) {
+        s->name = text;
+    } else if (s->n_values == 2 && v->quoted) {
+        s->description = text;
+    } else if (!s->wrong) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, "a profile has a name and a description");
+        diag_hint(s->diags, d, "write profile NAME \"description\" { ... }");
+        s->wrong = true;
+    }
+}
+
+/* `env allow "X"` is short for a block of one clause. */
+static bool inner_clause(struct dsl_scan *s, const struct key_value *v)
+{
+    if (s->n_values != 1 || v->quoted)
+        return false;
+    const struct key *inner = keys_find(s->key->children, KEY_DSL, v->text, v->len);
+    if (!inner)
+        return false;
+    s->key = inner;
+    s->word = *v;
+    s->n_values = 0;
+    return true;
+}
+
+void dsl_value(struct dsl_scan *s, const struct key_value *v)
+{
+    s->n_values++;
+    if (s->is_profile) {
+        profile_value(s, v);
+        return;
+    }
+    if (s->wrong)
+        return;
+    switch (s->key->shape) {
+    case KEY_BLOCK:
+        if (inner_clause(s, v))
+            return;
+        __attribute__((fallthrough)); /* the block's one-word form */
+    case KEY_SCALAR:
+        if (s->n_values == 1)
+            s->key->scalar(&s->builder, s->key, v);
+        else
+            reject(s, v, "one value is enough");
+        return;
+    case KEY_LIST:
+        if (s->key->path)
+            path_value(s, v);
+        else
+            s->key->scalar(&s->builder, s->key, v);
+        return;
+    case KEY_PAIRS:
+        pair_value(s, v);
+        return;
+    }
+}
+
+static void missing_value(struct dsl_scan *s)
+{
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "%.*s has no value", (int)s->word.len, s->word.text);
+    diag_hint(s->diags, d, "write %s behind it", s->key->expect);
+    s->wrong = true;
+}
+
+void dsl_end(struct dsl_scan *s, const struct span *at)
+{
+    (void)at;
+    if (s->is_profile && !s->wrong) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "this profile has no block");
+        diag_hint(s->diags, d, "write profile NAME { ... }");
+    }
+    if (s->is_profile || s->wrong)
+        return;
+    if (s->literal) {
+        missing_value(s);
+        return;
+    }
+    if (s->key->shape == KEY_PAIRS && s->has_pending)
+        missing_value(s);
+    else if (s->key->shape != KEY_PAIRS)
+        flush_pending(s);
+    if (!s->wrong && !s->n_values)
+        missing_value(s);
+}
+
+/* ---- Blocks --------------------------------------------------------------------------------------------- */
+
+static void open_profile(struct dsl_scan *s, struct frame *f)
+{
+    if (s->bare) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "a profile beside clauses outside any profile");
+        diag_also(s->diags, d, s->bare->span, "the first such clause is here");
+        f->skip = true;
+        return;
+    }
+    if (!s->n_values && !s->wrong) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "this profile has no name");
+        diag_hint(s->diags, d, "write profile NAME { ... }");
+    }
+    struct decl_profile *p = decl_new_profile(s->out, s->arena, s->word.span);
+    keys_begin(&s->builder, s->arena, s->diags, p);
+    p->description = s->description;
+    if (s->name.text) {
+        struct key_value name = {.text = s->name.text, .len = strlen(s->name.text), .span = s->name.span};
+        const struct key *k = keys_find(key_profile, KEY_YAML, "name", 4);
+        k->scalar(&s->builder, k, &name);
+    }
+    f->table = key_profile;
+}
+
+static void no_block(struct dsl_scan *s, const struct span *at)
+{
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, *at, "%.*s has no block", (int)s->word.len, s->word.text);
+    diag_hint(s->diags, d, "write %s behind it", s->key->expect);
+}
+
+void dsl_open(struct dsl_scan *s, const struct span *at)
+{
+    if (s->depth == KEYS_MAX_DEPTH) {
+        if (!s->too_deep++)
+            diag_add(s->diags, DIAG_TOO_LARGE, *at, "blocks are nested deeper than %d", KEYS_MAX_DEPTH);
+        return;
+    }
+    struct frame *f = &s->frames[s->depth];
+    *f = (struct frame){.open = *at, .skip = s->wrong};
+    if (s->is_profile) {
+        open_profile(s, f);
+    } else if (!s->wrong) {
+        bool fits = s->key->shape == KEY_BLOCK && !s->n_values;
+        if (!fits)
+            no_block(s, at);
+        f->skip = !fits;
+        f->table = fits ? s->key->children : NULL;
+    }
+    s->depth++;
+}
+
+void dsl_close(struct dsl_scan *s, const struct span *at)
+{
+    (void)at;
+    if (s->too_deep)
+        s->too_deep--;
+    else
+        s->depth--;
+}
+
+void dsl_recover(struct dsl_scan *s)
+{
+    s->wrong = true;
+}
+
+/* ---- Errors and entry ----------------------------------------------------------------------------------- */
+
+void dsl_unexpected(struct dsl_scan *s, const char *token, struct span at, bool end_of_file)
+{
+    if (end_of_file && s->depth) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, at, "the file ends inside a block");
+        diag_also(s->diags, d, top(s)->open, "this `{` is not closed");
+        return;
+    }
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, at, "%s cannot stand here", token);
+    diag_hint(s->diags, d, "a statement is a clause and its values, such as `read \"/srv/data\"`");
+}
+
+/* Only memory and nesting beyond bison's stack come here. */
+void dsl_yyerror(const DSL_YYLTYPE *at, struct dsl_scan *s, const char *text)
+{
+    diag_add(s->diags, DIAG_TOO_LARGE, *at, "%s", text);
+}
+
+static void parse(const struct source *src, enum fe_role role, struct arena *a, struct diag_list *diags,
+                  struct decl_file *out)
+{
+    (void)role; /* a ceiling in the language is a declaration like any other */
+    struct dsl_scan s = {.src = src, .arena = a, .diags = diags, .out = out, .ahead = {.kind = -1}};
+    out->src = src;
+    if (dsl_flex_lex_init_extra(&s, &s.scanner)) {
+        diag_add(diags, DIAG_TOO_LARGE, (struct span){src, 0, 0}, "no memory for the scanner");
+        return;
+    }
+    if (dsl_flex__scan_bytes(src->text, (int)src->len, s.scanner))
+        dsl_yyparse(&s);
+    dsl_flex_lex_destroy(s.scanner);
+    /* An empty file is a profile that asks for nothing. */
+    if (!out->n_profiles)
+        decl_new_profile(out, a, (struct span){src, 0, 0});
+}
+
+const struct frontend fe_dsl = {
+    .name = "dsl", .suffixes = ".sbx", .summary = "the declaration language", .parse = parse};
