@@ -15,6 +15,7 @@ typedef void *yyscan_t;
 
 /* What the parser calls for a token: the scanner's, one token looked ahead around line ends. */
 int dsl_yylex(DSL_YYSTYPE *value, DSL_YYLTYPE *at, struct dsl_scan *s);
+void dsl_yyerror(const DSL_YYLTYPE *at, struct dsl_scan *s, const char *text);
 
 struct token {
     int kind;

@@ -163,7 +163,9 @@ static void add_path(struct key_builder *b, const struct key *k, const struct ke
 static void add_fs_write(struct key_builder *b, const struct key *k, const struct key_value *v)
 {
     add_path(b, k, v);
-    diag_add(b->diags, DIAG_IMPLIED_READ, v->span, "fs_write is taken as `write`, which also allows reading");
+    if (!b->said_implied_read)
+        diag_add(b->diags, DIAG_IMPLIED_READ, v->span, "fs_write is taken as `write`, which also allows reading");
+    b->said_implied_read = true;
 }
 
 static const char *name_problem(const struct key_value *v, bool glob)

@@ -39,6 +39,7 @@ struct key_builder {
     enum key_dialect dialect;
     /* First place of each single-valued clause, by row of the table. */
     struct span *seen;
+    bool said_implied_read; /* one note is enough */
 };
 
 struct key;
