@@ -86,4 +86,71 @@ $(B)/gen/genfilter: tools/genfilter.c src/filters.h
 $(B)/gen/filters.c: $(B)/gen/genfilter
 	$(B)/gen/genfilter > $@
 
+# ---- Tests ------------------------------------------------------------------------------------------
+PYTHON  ?= python3
+ENGINES ?= 0
+export PYTHON ENGINES
+
+# The first comment of tests/unit/test_x.c says what it links: /* LINK: src/x.c gen/filters.c -Wl,--wrap=y */
+UNIT_SRC := $(sort $(wildcard tests/unit/test_$(or $(TEST),*).c))
+UNIT     := $(UNIT_SRC:%.c=$(B)/%)
+unit_link = $(shell sed '/\*\//q' $(1) | tr '\n' ' ' | sed -n 's|^/\* LINK:\(.*\)\*/.*|\1|p')
+define unit_rule
+$(B)/$(1:.c=): $(B)/$(1:.c=.o) $(patsubst %.c,$(B)/%.o,$(filter %.c,$(call unit_link,$(1))))
+	$$(CC) $$(CFLAGS) -o $$@ $$^ $(filter -W%,$(call unit_link,$(1))) -lcmocka -Wl,--as-needed -lyaml
+endef
+$(foreach t,$(UNIT_SRC),$(eval $(call unit_rule,$(t))))
+
+# Probes stand in foreign views and read nothing there, so they are static; the sanitizers cannot be.
+$(B)/tests/probe: tests/enforce/probe.c
+	@mkdir -p $(@D)
+	$(CC) $(COMMON) -O1 -static -MMD -MP -o $@ $<
+
+.PHONY: deps demo check unit golden golden-update enforce layers san install help
+deps: ## install missing Debian packages (ENGINES=1: container engines too)
+	@sh tools/deps.sh
+
+demo: ## compile a skill for all four targets and run it confined
+	@sh tools/deps.sh
+	@$(MAKE) --no-print-directory all
+	@sh examples/demo.sh $(B)
+
+check: ## install, build and run every test; ends with a count (ENGINES=1, VARIANT=san)
+	@sh tools/deps.sh
+	@$(MAKE) --no-print-directory all $(UNIT) $(B)/tests/probe
+	@sh tests/check.sh $(B) $(UNIT)
+
+unit: $(UNIT) ## cmocka tests of single modules [TEST=module]
+	@sh tests/unit.sh $(UNIT)
+
+golden: all ## compare artifacts with tests/golden/*/expect [CASE=name]
+	@$(PYTHON) tests/golden/run.py $(B) $(CASE)
+
+golden-update: all ## rewrite tests/golden/*/expect [CASE=name]; review with git diff
+	@$(PYTHON) tests/golden/run.py --update $(B) $(CASE)
+
+enforce: all $(B)/tests/probe ## try to escape from Landlock and bwrap sandboxes
+	@$(PYTHON) tests/enforce/run.py $(B)
+
+layers: ## check that includes follow the architecture
+	@sh tests/layers.sh
+
+san: ## build with ASan and UBSan, and run the same tests
+	@$(MAKE) --no-print-directory check VARIANT=san
+
+# ---- Installing --------------------------------------------------------------------------------------
+MAN1 := $(sort $(wildcard docs/*.1))
+MAN5 := $(sort $(wildcard docs/*.5))
+DEST := $(DESTDIR)$(PREFIX)
+install: all ## install programs, manuals and documents [DESTDIR= PREFIX=]
+	install -d $(DEST)/bin $(DEST)/share/doc/sbxc $(if $(MAN1),$(DEST)/share/man/man1) $(if $(MAN5),$(DEST)/share/man/man5)
+	install -m 755 $(B)/sbxc $(B)/sbxrun $(DEST)/bin
+	install -m 644 LICENSE README.md $(sort $(wildcard docs/*.md)) $(DEST)/share/doc/sbxc
+	$(if $(MAN1),install -m 644 $(MAN1) $(DEST)/share/man/man1)
+	$(if $(MAN5),install -m 644 $(MAN5) $(DEST)/share/man/man5)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | sort | while IFS="$$(printf '\t')" read -r name text; do \
+	    printf '  %-14s %s\n' "$$name" "$$text"; done
+
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,244 @@
+/* LINK: src/diag.c src/source.c src/buf.c src/arena.c */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "diag.h"
+
+static struct arena arena;
+static struct diag_list list;
+
+static int begin(void **state)
+{
+    (void)state;
+    arena_init(&arena, NULL, NULL);
+    diag_init(&list, &arena);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_done(&arena);
+    return 0;
+}
+
+static const struct source *text(const char *t)
+{
+    return source_new(&arena, "web.sbx", t, strlen(t));
+}
+
+static void expect_render(const char *expected)
+{
+    struct buf out = {0};
+    diag_render(&list, &out);
+    assert_true(buf_ok(&out));
+    assert_string_equal(out.data, expected);
+    buf_done(&out);
+}
+
+static void one_error_with_line_and_caret(void **state)
+{
+    (void)state;
+    const struct source *s = text("profile web {\n  listen 70000\n}\n");
+    struct diag *d = diag_add(&list, DIAG_BAD_VALUE, (struct span){s, 23, 5}, "port %d is outside", 70000);
+    diag_also(&list, d, (struct span){s, 0, 7}, "ports are limited by this profile");
+    diag_hint(&list, d, "write 1 to 65535");
+    assert_int_equal(list.n_errors, 1);
+    expect_render("web.sbx:2:10: error: port 70000 is outside [bad-value]\n"
+                  "    listen 70000\n"
+                  "           ^~~~~\n"
+                  "web.sbx:1:1: note: ports are limited by this profile\n"
+                  "  profile web {\n"
+                  "  ^~~~~~~\n"
+                  "  hint: write 1 to 65535\n");
+}
+
+static void no_place_is_the_compilers_own(void **state)
+{
+    (void)state;
+    diag_add(&list, DIAG_NO_IMAGE, (struct span){0}, "docker needs an image");
+    expect_render("sbxc: error: docker needs an image [no-image]\n");
+}
+
+static void messages_come_in_source_order(void **state)
+{
+    (void)state;
+    const struct source *s = text("one\ntwo\nthree\n");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 8, 5}, "third");
+    diag_add(&list, DIAG_SKIPPED_PATH, (struct span){s, 0, 3}, "first");
+    diag_add(&list, DIAG_GRANTS_ALL, (struct span){s, 4, 3}, "second");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 4, 3}, "second again");
+    assert_int_equal(list.n_errors, 2);
+    expect_render("web.sbx:1:1: note: first [skipped-path]\n  one\n  ^~~\n"
+                  "web.sbx:2:1: warning: second [grants-all]\n  two\n  ^~~\n"
+                  "web.sbx:2:1: error: second again [syntax]\n  two\n  ^~~\n"
+                  "web.sbx:3:1: error: third [syntax]\n  three\n  ^~~~~\n");
+}
+
+/* Tabs line up under tabs, CR is not shown, control bytes and broken UTF-8 are spelt out. */
+static void hostile_lines_are_shown_safely(void **state)
+{
+    (void)state;
+    const struct source *s = text("\tread\t\"x\"\r\n");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 6, 3}, "tab");
+    expect_render("web.sbx:1:7: error: tab [syntax]\n  \tread\t\"x\"\n  \t    \t^~~\n");
+
+    diag_init(&list, &arena);
+    s = text("a\x1b[31mb\xff" "c\xc2\x9b" "d e");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 13, 1}, "escape");
+    struct buf out = {0};
+    diag_render(&list, &out);
+    assert_non_null(strstr(out.data, "  a\\x1b[31mb\\xffc\\xc2\\x9bd e\n"));
+    for (size_t i = 0; i < out.len; i++) {
+        unsigned char c = (unsigned char)out.data[i];
+        assert_true(c == '\n' || (c >= 0x20 && c < 0x7f));
+    }
+    /* The caret stands under the byte meant, although what is before it grew. */
+    const char *caret = strchr(out.data, '^');
+    assert_non_null(caret);
+    const char *line = caret;
+    while (line > out.data && line[-1] != '\n')
+        line--;
+    assert_int_equal(caret - line, 2 + strlen("a\\x1b[31mb\\xffc\\xc2\\x9bd "));
+    buf_done(&out);
+}
+
+static void long_lines_show_the_part_that_matters(void **state)
+{
+    (void)state;
+    static char line[5000];
+    memset(line, 'a', sizeof line - 1);
+    memcpy(line + 3000, "HERE", 4);
+    const struct source *s = text(line);
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 3000, 4}, "long");
+    struct buf out = {0};
+    diag_render(&list, &out);
+    assert_true(out.len < 1000);
+    assert_non_null(strstr(out.data, ":1:3001: error"));
+    const char *here = strstr(out.data, "HERE"), *caret = strstr(out.data, "^~~~\n");
+    assert_non_null(here);
+    assert_non_null(caret);
+    const char *shown = here, *marks = caret;
+    while (shown[-1] != '\n')
+        shown--;
+    while (marks[-1] != '\n')
+        marks--;
+    assert_int_equal(here - shown, caret - marks);
+    buf_done(&out);
+}
+
+static void a_flood_is_cut_and_counted(void **state)
+{
+    (void)state;
+    const struct source *s = text("x\n");
+    for (int i = 0; i < 50; i++)
+        diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 1}, "error %d", i);
+    assert_int_equal(list.n_errors, 50);
+    struct buf out = {0};
+    diag_render(&list, &out);
+    assert_non_null(strstr(out.data, "error 19 "));
+    assert_null(strstr(out.data, "error 20 "));
+    assert_non_null(strstr(out.data, "sbxc: 30 more errors not shown\n"));
+    buf_done(&out);
+}
+
+static void strict_turns_warnings_and_cuts_into_errors(void **state)
+{
+    (void)state;
+    const struct source *s = text("x\n");
+    list.strict = true;
+    diag_add(&list, DIAG_SKIPPED_PATH, (struct span){s, 0, 1}, "note");
+    assert_int_equal(list.n_errors, 0);
+    diag_add(&list, DIAG_CEILING_CUT, (struct span){s, 0, 1}, "cut");
+    assert_int_equal(list.n_errors, 1);
+    diag_add(&list, DIAG_GRANTS_ALL, (struct span){s, 0, 1}, "warning");
+    assert_int_equal(list.n_errors, 2);
+}
+
+static void escapes(void **state)
+{
+    (void)state;
+    assert_string_equal(diag_escape(&arena, "", 0), "");
+    assert_string_equal(diag_escape(&arena, "a b\\\"", 5), "a b\\\"");
+    assert_string_equal(diag_escape(&arena, "\n\t\0\x7f", 4), "\\x0a\\x09\\x00\\x7f");
+    assert_string_equal(diag_escape(&arena, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+    /* overlong, surrogate, above U+10FFFF, cut short */
+    assert_string_equal(diag_escape(&arena, "\xc0\x80", 2), "\\xc0\\x80");
+    assert_string_equal(diag_escape(&arena, "\xed\xa0\x80", 3), "\\xed\\xa0\\x80");
+    assert_string_equal(diag_escape(&arena, "\xf4\x90\x80\x80", 4), "\\xf4\\x90\\x80\\x80");
+    assert_string_equal(diag_escape(&arena, "\xe2\x82", 2), "\\xe2\\x82");
+}
+
+static void distances(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        unsigned distance;
+    } rows[] = {
+        {"", "", 0},           {"read", "read", 0},    {"raed", "read", 1}, {"rea", "read", 1},    {"reads", "read", 1},
+        {"rfad", "read", 1},   {"write", "wirte", 1},  {"abc", "", 3},      {"network", "netwrk", 1},
+        {"timeout", "tmeuot", 2}, {"kitten", "sitting", 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t la = strlen(rows[i].a), lb = strlen(rows[i].b);
+        assert_int_equal(diag_distance(rows[i].a, la, rows[i].b, lb, 9), rows[i].distance);
+        assert_int_equal(diag_distance(rows[i].b, lb, rows[i].a, la, 9), rows[i].distance);
+    }
+    assert_int_equal(diag_distance("kitten", 6, "sitting", 7, 1), 2); /* capped at limit + 1 */
+    char word[200];
+    memset(word, 'a', sizeof word);
+    assert_int_equal(diag_distance(word, sizeof word, "a", 1, 3), 4); /* longer than any key */
+}
+
+static void nearest_word(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"read", "write", "network", "timeout", "trust", "env"};
+    const size_t n = sizeof words / sizeof *words;
+    assert_string_equal(diag_nearest("raed", 4, words, n), "read");
+    assert_string_equal(diag_nearest("netwrok", 7, words, n), "network");
+    assert_string_equal(diag_nearest("timout", 6, words, n), "timeout");
+    assert_null(diag_nearest("filesystem", 10, words, n));
+    assert_null(diag_nearest("", 0, words, n));
+    assert_null(diag_nearest("x", 1, words, n));
+    assert_null(diag_nearest("read", 4, words, 0));
+}
+
+/* Names are what goldens, manuals and users quote: all there, all different, well spelt. */
+static void the_table_is_whole(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DIAG_COUNT; i++) {
+        const char *name = diag_name((enum diag_id)i);
+        assert_non_null(name);
+        assert_true(*name != '\0' && strspn(name, "abcdefghijklmnopqrstuvwxyz-") == strlen(name));
+        assert_true(strlen(diag_summary((enum diag_id)i)) > 10);
+        assert_true(*diag_severity_name(diag_default_severity((enum diag_id)i)) != '\0');
+        for (unsigned j = 0; j < i; j++)
+            assert_string_not_equal(name, diag_name((enum diag_id)j));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_error_with_line_and_caret, begin, end),
+        cmocka_unit_test_setup_teardown(no_place_is_the_compilers_own, begin, end),
+        cmocka_unit_test_setup_teardown(messages_come_in_source_order, begin, end),
+        cmocka_unit_test_setup_teardown(hostile_lines_are_shown_safely, begin, end),
+        cmocka_unit_test_setup_teardown(long_lines_show_the_part_that_matters, begin, end),
+        cmocka_unit_test_setup_teardown(a_flood_is_cut_and_counted, begin, end),
+        cmocka_unit_test_setup_teardown(strict_turns_warnings_and_cuts_into_errors, begin, end),
+        cmocka_unit_test_setup_teardown(escapes, begin, end),
+        cmocka_unit_test_setup_teardown(distances, begin, end),
+        cmocka_unit_test_setup_teardown(nearest_word, begin, end),
+        cmocka_unit_test_setup_teardown(the_table_is_whole, begin, end),
+    };
+    return cmocka_run_group_tests_name("diag", tests, NULL, NULL);
+}
