@@ -281,7 +281,8 @@ static void note_aliases(struct emitter *e)
         for (size_t k = 0; k < e->n_ops; k++) {
             if (e->ops[k].word != BW_RO_BIND_TRY || !beneath(alias->name, e->ops[k].dest))
                 continue;
-            diag_add(e->diags, DIAG_STRICTER, policy_span(e->p), "bwrap: %s cannot be written by this name, only as %s",
+            diag_add(e->diags, DIAG_STRICTER, policy_span(e->p),
+                     "bwrap: %s cannot be written by this name, only as %s",
                      diag_escape(e->a, alias->name, strlen(alias->name)),
                      diag_escape(e->a, alias->path, strlen(alias->path)));
             break;
@@ -428,9 +429,10 @@ static bool within_limit(struct emitter *e, size_t start)
     size_t n = count_words(e->out, start);
     if (n + BWRAP_WORDS_RESERVED <= BWRAP_WORDS_MAX)
         return true;
-    struct diag *d = diag_add(e->diags, DIAG_LIMIT_EXCEEDED, policy_span(e->p),
-                              "the policy needs %zu words; bwrap takes %d, of which %d are kept for the command", n,
-                              BWRAP_WORDS_MAX, BWRAP_WORDS_RESERVED);
+    struct diag *d =
+        diag_add(e->diags, DIAG_LIMIT_EXCEEDED, policy_span(e->p),
+                 "the policy needs %zu words; bwrap takes %d, of which %d are kept for the command", n,
+                 BWRAP_WORDS_MAX, BWRAP_WORDS_RESERVED);
     diag_hint(e->diags, d, "grant a folder instead of what is in it");
     return false;
 }

@@ -1,5 +1,5 @@
-/* LINK: src/backends/bwrap.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
-/* The bwrap emitter: words, their order, what is refused. */
+/* LINK: src/runtime/engine_bwrap_read.c src/backends/bwrap.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
+/* The bwrap emitter (words, their order, what is refused) and the reader of what it writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "backends/backend.h"
 #include "bwrap_words.h"
+#include "runtime/engine_bwrap.h"
 
 enum { READ = IR_READ | IR_EXEC, WRITE = IR_READ | IR_WRITE | IR_EXEC };
 
@@ -49,8 +50,8 @@ static void teardown(struct fixture *f)
 static struct ir_rule *rule(struct fixture *f, const char *path, unsigned allow, enum ir_type type)
 {
     struct ir_rule *r = &f->rules[f->p.n_rules++];
-    *r = (struct ir_rule){.path = path, .path_len = (uint32_t)strlen(path), .allow = (uint8_t)allow,
-                          .type = (uint8_t)type};
+    *r = (struct ir_rule){
+        .path = path, .path_len = (uint32_t)strlen(path), .allow = (uint8_t)allow, .type = (uint8_t)type};
     return r;
 }
 
@@ -89,15 +90,15 @@ static const char *words_from(struct fixture *f, const char *first)
 }
 
 /* All that every confined file begins with. */
-#define HEAD(net)                                                                                              \
-    "--unshare-user\n--unshare-ipc\n--unshare-pid\n" net "--unshare-uts\n--unshare-cgroup-try\n"               \
+#define HEAD(net)                                                                                \
+    "--unshare-user\n--unshare-ipc\n--unshare-pid\n" net "--unshare-uts\n--unshare-cgroup-try\n" \
     "--die-with-parent\n--new-session\n--cap-drop\nALL\n--seccomp\n11\n--clearenv\n"
-#define ENVIRONMENT                                                                                            \
+#define ENVIRONMENT \
     "--setenv\nPATH\n/usr/local/bin:/usr/bin:/bin\n--setenv\nHOME\n/tmp/home\n--setenv\nTMPDIR\n/tmp\n"
 #define PROC "--proc\n/proc\n--remount-ro\n/proc\n"
 #define TMP "--perms\n0700\n--tmpfs\n/tmp\n--perms\n0700\n--dir\n/tmp/home\n"
-#define DEV_LINKS                                                                                              \
-    "--symlink\n/proc/self/fd\n/dev/fd\n--symlink\n/proc/self/fd/2\n/dev/stderr\n"                             \
+#define DEV_LINKS                                                                  \
+    "--symlink\n/proc/self/fd\n/dev/fd\n--symlink\n/proc/self/fd/2\n/dev/stderr\n" \
     "--symlink\n/proc/self/fd/0\n/dev/stdin\n--symlink\n/proc/self/fd/1\n/dev/stdout\n"
 #define END "--remount-ro\n/\n"
 
@@ -129,17 +130,14 @@ static void test_grants(void **state)
     rule(&f, "/usr", READ, IR_TYPE_DIR)->origin = IR_SKILL_DIR;
     f.p.network = IR_NETWORK_OPEN;
     assert_true(emit(&f));
-    assert_string_equal(words_from(&f, "--unshare-user"),
-                        HEAD("") ENVIRONMENT
+    assert_string_equal(words_from(&f, "--unshare-user"), HEAD("") ENVIRONMENT
                         "--ro-bind-try\n/bin\n/bin\n"
                         "--dev-bind\n/dev/null\n/dev/null\n"
                         "--perms\n1777\n--tmpfs\n/dev/shm\n"
                         "--ro-bind\n/etc/hosts\n/etc/hosts\n"
-                        "--ro-bind-try\n/opt/x/\n/opt/x\n" PROC
-                        "--ro-bind\n/srv/\n/srv\n"
+                        "--ro-bind-try\n/opt/x/\n/opt/x\n" PROC "--ro-bind\n/srv/\n/srv\n"
                         "--bind\n/srv/out/\n/srv/out\n"
-                        "--bind\n/srv/out.log\n/srv/out.log\n" TMP
-                        "--ro-bind\n/usr/\n/usr\n" DEV_LINKS END);
+                        "--bind\n/srv/out.log\n/srv/out.log\n" TMP "--ro-bind\n/usr/\n/usr\n" DEV_LINKS END);
     teardown(&f);
 }
 
@@ -165,7 +163,8 @@ static void test_order(void **state)
 static void test_hostile_names(void **state)
 {
     (void)state;
-    static const char *const NAMES[] = {"/\n--bind\n/", "/ --share-net", "/\"q\\", "/--", "/\xff\xfe", "/a,b:c=d"};
+    static const char *const NAMES[] = {"/\n--bind\n/", "/ --share-net", "/\"q\\",
+                                        "/--",          "/\xff\xfe",     "/a,b:c=d"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         struct fixture f;
         setup(&f, 1);
@@ -191,9 +190,9 @@ static void test_no_empty_word(void **state)
     f.p.env_set = sets;
     f.p.n_env_set = 2;
     assert_true(emit(&f));
-    assert_string_equal(words_from(&f, "--setenv"),
-                        "--setenv\nHOME\n/tmp/home\n--setenv\nTMPDIR\n/tmp\n--setenv\nPATH\n/x\n" PROC TMP
-                        DEV_LINKS END);
+    assert_string_equal(
+        words_from(&f, "--setenv"),
+        "--setenv\nHOME\n/tmp/home\n--setenv\nTMPDIR\n/tmp\n--setenv\nPATH\n/x\n" PROC TMP DEV_LINKS END);
     const char set[] = "sbx:env-set=EMPTY=";
     assert_non_null(memmem(f.out.data, f.out.len, set, sizeof set));
     teardown(&f);
@@ -257,7 +256,8 @@ static void test_beneath_private(void **state)
     preset(&f, "/dev/shm", WRITE);
     rule(&f, "/dev/shm/box", READ, IR_TYPE_DIR);
     assert_true(emit(&f));
-    assert_string_equal(words_from(&f, "--ro-bind"), "--ro-bind\n/dev/shm/box/\n/dev/shm/box\n" PROC TMP DEV_LINKS END);
+    assert_string_equal(words_from(&f, "--ro-bind"),
+                        "--ro-bind\n/dev/shm/box/\n/dev/shm/box\n" PROC TMP DEV_LINKS END);
     teardown(&f);
 }
 
@@ -278,8 +278,8 @@ static void test_links(void **state)
     rule(&f, "/srv/real", WRITE, IR_TYPE_DIR);
     rule(&f, "/srv/shown", READ, IR_TYPE_DIR);
     assert_true(emit(&f));
-    assert_string_equal(words_from(&f, "--symlink"), "--symlink\n/srv/real\n/data\n" DEV_LINKS
-                                                     "--symlink\n/srv/real\n/tmp/l\n" END);
+    assert_string_equal(words_from(&f, "--symlink"),
+                        "--symlink\n/srv/real\n/data\n" DEV_LINKS "--symlink\n/srv/real\n/tmp/l\n" END);
     teardown(&f);
 }
 
@@ -305,12 +305,8 @@ static void test_refused(void **state)
         const char *path;
         unsigned allow, deny;
     } CASES[] = {
-        {"/srv/secret", 0, IR_ALL},
-        {"/srv/ro", IR_READ, IR_WRITE},
-        {"/spool", IR_WRITE, 0},
-        {"/data", IR_READ, 0},
-        {"/proc/sys", READ, 0},
-        {"/dev/sda", IR_READ, 0},
+        {"/srv/secret", 0, IR_ALL}, {"/srv/ro", IR_READ, IR_WRITE}, {"/spool", IR_WRITE, 0},
+        {"/data", IR_READ, 0},      {"/proc/sys", READ, 0},         {"/dev/sda", IR_READ, 0},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct fixture f;
@@ -404,6 +400,274 @@ static void test_text(void **state)
     teardown(&f);
 }
 
+/* ---- The reader -------------------------------------------------------------------------------------- */
+
+/* A policy that uses every word of a confined file but those of "/". */
+static void emit_sample(struct fixture *f)
+{
+    static struct ir_link links[] = {{"/data", "/srv/real"}};
+    static struct ir_env_set sets[] = {{.name = "TZ", .value = "--"}};
+    setup(f, 16);
+    preset(f, "/bin", READ);
+    floor_rule(f, "/dev/null", IR_READ | IR_WRITE);
+    preset(f, "/dev/tty", IR_READ | IR_WRITE);
+    preset(f, "/dev/shm", WRITE);
+    rule(f, "/opt/x", WRITE, IR_TYPE_DIR)->flags = IR_OPTIONAL;
+    rule(f, "/srv/real", READ, IR_TYPE_DIR);
+    rule(f, "/srv/real/out", WRITE, IR_TYPE_DIR);
+    f->p.links = links;
+    f->p.n_links = 1;
+    f->p.env_set = sets;
+    f->p.n_env_set = 1;
+    assert_true(emit(f));
+}
+
+static const char *read_whole(const char *data, size_t len)
+{
+    struct bwrap_words w;
+    const char *wrong = bwrap_check(data, len, &w);
+    return wrong ? wrong : bwrap_check_counts(&w, true, true);
+}
+
+static void test_read_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    emit_sample(&f);
+    struct bwrap_words w;
+    assert_null(bwrap_check(f.out.data, f.out.len, &w));
+    assert_null(bwrap_check_counts(&w, true, true));
+    assert_non_null(bwrap_check_counts(&w, true, false));
+    assert_non_null(bwrap_check_counts(&w, false, true));
+    assert_int_equal(w.n_words, count(&f));
+    assert_memory_equal(w.run, "sbx:format=1", sizeof "sbx:format=1");
+    assert_ptr_equal(w.run + w.run_len, f.out.data + f.out.len);
+
+    /* Walking gives each word once, with its operands, and ends at `--`. */
+    const char *at = f.out.data;
+    struct bwrap_item item;
+    while (bwrap_next(&w, &item)) {
+        at += strlen(at) + 1;
+        if (item.first) {
+            assert_ptr_equal(item.first, at);
+            at += strlen(at) + 1;
+        }
+        if (item.second) {
+            assert_ptr_equal(item.second, at);
+            at += strlen(at) + 1;
+        }
+    }
+    assert_string_equal(at, "--");
+    teardown(&f);
+}
+
+static void test_read_core_and_root(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct bwrap_words w;
+    setup(&f, 1);
+    f.p.core = true;
+    assert_true(emit(&f));
+    assert_null(bwrap_check(f.out.data, f.out.len, &w));
+    assert_null(bwrap_check_counts(&w, false, true));
+    assert_non_null(bwrap_check_counts(&w, true, true));
+    teardown(&f);
+
+    setup(&f, 1);
+    rule(&f, "/", WRITE, IR_TYPE_DIR);
+    assert_true(emit(&f));
+    assert_null(read_whole(f.out.data, f.out.len));
+    teardown(&f);
+}
+
+/* Without the words behind the cut something that confines is missing, or `--` is. Exact copies, so that
+ * ASan sees a read past the end. */
+static void test_every_truncation(void **state)
+{
+    (void)state;
+    struct fixture f;
+    emit_sample(&f);
+    struct bwrap_words w;
+    assert_null(bwrap_check(f.out.data, f.out.len, &w));
+    size_t words = (size_t)(w.run - f.out.data);
+    for (size_t len = 0; len < f.out.len; len++) {
+        char *copy = malloc(len ? len : 1);
+        assert_non_null(copy);
+        memcpy(copy, f.out.data, len);
+        bool cut_a_word = !len || copy[len - 1] != '\0';
+        if (len < words || cut_a_word)
+            assert_non_null(read_whole(copy, len));
+        else
+            read_whole(copy, len);
+        free(copy);
+    }
+    teardown(&f);
+}
+
+static bool near(const struct fixture *f, size_t i, const char *word)
+{
+    return memmem(f->out.data + i - 16, 32, word, strlen(word)) != NULL;
+}
+
+/* A changed byte is refused here, or changes but the value of a variable, the target of a link or the run
+ * section, which the digest guards. In the words that confine no change passes at all. */
+static void test_every_byte(void **state)
+{
+    (void)state;
+    struct fixture f;
+    emit_sample(&f);
+    size_t env = (size_t)((char *)memmem(f.out.data, f.out.len, "--setenv", 8) - f.out.data);
+    size_t files = (size_t)((char *)memmem(f.out.data, f.out.len, "--ro-bind", 9) - f.out.data);
+    size_t links = (size_t)((char *)memmem(f.out.data, f.out.len, "--symlink", 9) - f.out.data);
+    char *copy = malloc(f.out.len);
+    assert_non_null(copy);
+    for (size_t i = 0; i < f.out.len; i++) {
+        for (unsigned x = 1; x < 256; x++) {
+            memcpy(copy, f.out.data, f.out.len);
+            copy[i] = (char)((unsigned char)copy[i] ^ x);
+            const char *wrong = read_whole(copy, f.out.len);
+            if (i < env)
+                assert_non_null(wrong);
+            /* Of what is mounted both names would have to change alike; a private folder has but one. */
+            if (i >= files && i < links && !wrong)
+                assert_true(near(&f, i, "/tmp") || near(&f, i, "/dev/shm"));
+        }
+    }
+    free(copy);
+    teardown(&f);
+}
+
+/* The sample with `words` (n bytes, NULs included) put in before the first word `before`, or before the end.
+ */
+static const char *inject(const char *before, const char *words, size_t n)
+{
+    struct fixture f;
+    emit_sample(&f);
+    struct buf b = {0};
+    const char *at = f.out.data;
+    while (strcmp(at, before) != 0 && strcmp(at + strlen(at) + 1, "sbx:format=1") != 0)
+        at += strlen(at) + 1;
+    buf_put(&b, f.out.data, (size_t)(at - f.out.data));
+    buf_put(&b, words, n);
+    buf_put(&b, at, f.out.len - (size_t)(at - f.out.data));
+    const char *wrong = read_whole(b.data, b.len);
+    buf_done(&b);
+    teardown(&f);
+    return wrong;
+}
+#define INJECT(before, words) inject(before, words, sizeof(words))
+
+static void test_injected(void **state)
+{
+    (void)state;
+    assert_null(inject("END", "", 0));
+    /* The place is right: what follows is refused for itself. */
+    assert_null(INJECT("--bind", "--ro-bind\0/srv/real/a\0/srv/real/a"));
+    assert_null(INJECT("--setenv", "--setenv\0A\0b"));
+
+    /* Words of bwrap's that sbxc does not write. */
+    assert_non_null(INJECT("--setenv", "--share-net"));
+    assert_non_null(INJECT("--setenv", "--cap-add\0ALL"));
+    assert_non_null(INJECT("--setenv", "--unshare-all"));
+    assert_non_null(INJECT("--setenv", "--help"));
+    assert_non_null(INJECT("--setenv", "--args\0"
+                                       "12"));
+    assert_non_null(INJECT("--setenv", "--add-seccomp-fd\0"
+                                       "11"));
+    assert_non_null(INJECT("--symlink", "--file\0"
+                                        "0\0/x"));
+    assert_non_null(INJECT("--symlink", "--chmod\0"
+                                        "0777\0/x"));
+    assert_non_null(INJECT("--symlink", "--overlay-src\0/x"));
+    assert_non_null(INJECT("--symlink", "sh"));
+    assert_non_null(INJECT("--symlink", ""));
+    assert_non_null(INJECT("--unshare-ipc", "--"));
+
+    /* Wrong operands. */
+    assert_non_null(INJECT("--bind", "--ro-bind\0/etc\0/srv/real/a"));
+    assert_non_null(INJECT("--bind", "--ro-bind\0/srv/real/a//\0/srv/real/a"));
+    assert_non_null(INJECT("--bind", "--ro-bind\0/srv/real/../a\0/srv/real/../a"));
+    assert_non_null(INJECT("--bind", "--ro-bind\0srv\0srv"));
+    assert_non_null(INJECT("--bind", "--dev-bind\0/srv/real/a\0/srv/real/a"));
+    assert_non_null(INJECT("--setenv", "--setenv\0A=B\0c"));
+    assert_non_null(INJECT("--setenv", "--setenv\0A\0"));
+    assert_non_null(INJECT("--symlink", "--perms\0"
+                                        "0777\0--tmpfs\0/zz"));
+    assert_non_null(INJECT("--symlink", "--proc\0/zz"));
+
+    /* Wrong places, or too often. */
+    assert_non_null(INJECT("--unshare-ipc", "--unshare-user"));
+    assert_non_null(INJECT("--setenv", "--seccomp\0"
+                                       "11"));
+    assert_non_null(INJECT("--bind", "--setenv\0A\0b"));
+    assert_non_null(INJECT("--bind", "--ro-bind\0/srv\0/srv"));
+    assert_non_null(INJECT("--bind", "--remount-ro\0/proc"));
+    assert_non_null(INJECT("--symlink", "--perms\0"
+                                        "0700"));
+    assert_non_null(INJECT("--symlink", "--tmpfs\0/zz"));
+    assert_non_null(INJECT("--symlink", "--perms\0"
+                                        "0700\0--dir\0/zz"));
+    assert_non_null(INJECT("--symlink", "--remount-ro\0/"));
+    assert_non_null(INJECT("END", "--remount-ro\0/"));
+    assert_non_null(INJECT("END", "--ro-bind\0/zz\0/zz"));
+    assert_non_null(INJECT("--symlink", "--symlink\0x\0/zz"));
+
+    /* A link on the host, and one that something is mounted through. */
+    assert_non_null(INJECT("--symlink", "--symlink\0x\0/bin/x"));
+    assert_non_null(INJECT("--symlink", "--symlink\0x\0/a"
+                                        "\0--symlink\0x\0/opt"));
+}
+
+/* Each word that confines, left out with its operands. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        size_t words;
+    } NEEDED[] = {
+        {"--unshare-user", 1},    {"--unshare-ipc", 1}, {"--unshare-pid", 1},
+        {"--unshare-net", 1},     {"--unshare-uts", 1}, {"--unshare-cgroup-try", 1},
+        {"--die-with-parent", 1}, {"--new-session", 1}, {"--cap-drop", 2},
+        {"--seccomp", 2},         {"--clearenv", 1},    {"--proc", 2},
+        {"--remount-ro", 2},
+    };
+    struct fixture f;
+    emit_sample(&f);
+    char *copy = malloc(f.out.len);
+    assert_non_null(copy);
+    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
+        const char *at = NULL;
+        for (const char *w = f.out.data; strcmp(w, "sbx:format=1") != 0; w += strlen(w) + 1)
+            if (!strcmp(w, NEEDED[i].word))
+                at = w; /* the last one: the root's --remount-ro, not that of /proc */
+        assert_non_null(at);
+        const char *rest = at;
+        for (size_t k = 0; k < NEEDED[i].words; k++)
+            rest += strlen(rest) + 1;
+        size_t head = (size_t)(at - f.out.data), tail = f.out.len - (size_t)(rest - f.out.data);
+        memcpy(copy, f.out.data, head);
+        memcpy(copy + head, rest, tail);
+        assert_non_null(read_whole(copy, head + tail));
+    }
+    free(copy);
+    teardown(&f);
+}
+
+static void test_read_limit(void **state)
+{
+    (void)state;
+    struct fixture f;
+    assert_true(emit_many(&f, 2000));
+    while (count(&f) <= BWRAP_WORDS_MAX - BWRAP_WORDS_RESERVED) {
+        assert_null(read_whole(f.out.data, f.out.len));
+        buf_put(&f.out, "sbx:accept=x", sizeof "sbx:accept=x");
+    }
+    assert_non_null(read_whole(f.out.data, f.out.len));
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +687,13 @@ int main(void)
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_read_back),
+        cmocka_unit_test(test_read_core_and_root),
+        cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_injected),
+        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_read_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
