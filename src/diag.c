@@ -226,32 +226,56 @@ static void render_one(const struct diag_list *l, struct buf *out, const struct 
     }
 }
 
+/* Sources in the order in which they first spoke, so that messages of one stay together. */
+struct sorted {
+    const struct diag *d;
+    size_t source;
+};
+
 static int by_place(const void *x, const void *y)
 {
-    const struct diag *a = *(struct diag *const *)x, *b = *(struct diag *const *)y;
-    /* Messages of different sources keep the order in which they arose. */
-    if (a->span.src == b->span.src && a->span.start != b->span.start)
-        return a->span.start < b->span.start ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    const struct sorted *a = x, *b = y;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->d->span.start != b->d->span.start)
+        return a->d->span.start < b->d->span.start ? -1 : 1;
+    return a->d->order < b->d->order ? -1 : a->d->order > b->d->order;
+}
+
+static size_t source_order(const struct source *src, const struct source **seen, size_t *n)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (seen[i] == src)
+            return i;
+    seen[*n] = src;
+    return (*n)++;
+}
+
+/* One policy is made for each target's system, and says the same thing again: once is enough. */
+static bool repeats(const struct sorted *all, size_t i)
+{
+    for (size_t j = i; j-- > 0 && all[j].source == all[i].source && all[j].d->span.start == all[i].d->span.start;)
+        if (all[j].d->id == all[i].d->id && !strcmp(all[j].d->text, all[i].d->text))
+            return true;
+    return false;
 }
 
 void diag_render(const struct diag_list *l, struct buf *out)
 {
-    struct diag **sorted = arena_array(l->arena, l->n, sizeof *sorted);
-    memcpy(sorted, l->items, l->n * sizeof *sorted);
-    /* Sorted run by run: by_place is an order only among messages of one source. */
-    for (size_t i = 0, j; i < l->n; i = j) {
-        for (j = i + 1; j < l->n && sorted[j]->span.src == sorted[i]->span.src; j++)
-            ;
-        qsort(sorted + i, j - i, sizeof *sorted, by_place);
-    }
-    size_t errors = 0, hidden = 0;
+    struct sorted *all = arena_array(l->arena, l->n, sizeof *all);
+    const struct source **seen = arena_array(l->arena, l->n, sizeof *seen);
+    size_t n_seen = 0, errors = 0, hidden = 0;
+    for (size_t i = 0; i < l->n; i++)
+        all[i] = (struct sorted){l->items[i], source_order(l->items[i]->span.src, seen, &n_seen)};
+    if (l->n)
+        qsort(all, l->n, sizeof *all, by_place);
     for (size_t i = 0; i < l->n; i++) {
-        if (sorted[i]->severity == DIAG_ERROR && errors++ >= MAX_ERRORS) {
-            hidden++;
+        if (repeats(all, i))
             continue;
-        }
-        render_one(l, out, sorted[i]);
+        if (all[i].d->severity == DIAG_ERROR && errors++ >= MAX_ERRORS)
+            hidden++;
+        else
+            render_one(l, out, all[i].d);
     }
     if (hidden)
         buf_printf(out, "sbxc: %zu more errors not shown\n", hidden);
