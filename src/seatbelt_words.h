@@ -1,7 +1,7 @@
 /* The text of a .sb file: what the emitter writes it from and the runtime reads it by.
  *
  * A .sb file is a profile in Apple's dialect of Scheme, as `sandbox-exec -f FILE` takes it. Its order is
- * part of the format, one form a line, nothing beside it:
+ * part of the format, and nothing stands beside it:
  *
  *     ;; sbx:KEY=VALUE                        run section (artifact.h)
  *
@@ -33,7 +33,7 @@
     X(SB_EXEC, "process-exec*")                /* as a program, or as the interpreter of a script */         \
     X(SB_MAP, "file-map-executable")           /* as a library of one */                                     \
     X(SB_METADATA, "file-read-metadata")       /* stat; alone, for the folders above a grant */              \
-    X(SB_CREATE, "file-write-create")          /* making or replacing the name: denied at a grant */     \
+    X(SB_CREATE, "file-write-create")          /* making or replacing the name: denied at a grant */         \
     X(SB_UNLINK, "file-write-unlink")          /* removing or renaming it: likewise */
 
 enum sb_operation {
@@ -72,39 +72,46 @@ enum sb_operation {
  *                       programs outside
  *   mach-host*          host_processor_info(): node counts processors with it */
 #define SB_BASE                                                                                              \
-    "\n; any process\n"                                                                                      \
+    "\n"                                                                                                     \
+    "; any process\n"                                                                                        \
     "(deny file-write-setugid)\n"                                                                            \
     "(deny file-link)\n"                                                                                     \
     "(allow process-fork)\n"                                                                                 \
     "(allow signal (target self) (target same-sandbox))\n"                                                   \
     "(allow process-info* (target self) (target same-sandbox))\n"                                            \
     "(allow file-read* (literal \"/\"))\n"                                                                   \
-    "(allow file-read-metadata (literal \"/private\") (literal \"/private/tmp\") (literal \"/private/var\")" \
-    " (literal \"/private/etc\") (literal \"/tmp\") (literal \"/var\") (literal \"/etc\")"                   \
-    " (literal \"/dev\"))\n"                                                                                 \
-    "(allow file-read* (literal \"/dev/stdin\") (literal \"/dev/stdout\") (literal \"/dev/stderr\"))\n"      \
+    "(allow file-read-metadata\n"                                                                            \
+    "    (literal \"/private\") (literal \"/private/tmp\") (literal \"/private/var\")\n"                     \
+    "    (literal \"/private/etc\") (literal \"/tmp\") (literal \"/var\") (literal \"/etc\")\n"              \
+    "    (literal \"/dev\"))\n"                                                                              \
+    "(allow file-read*\n"                                                                                    \
+    "    (literal \"/dev/stdin\") (literal \"/dev/stdout\") (literal \"/dev/stderr\"))\n"                    \
     "(allow file-read* file-write* (subpath \"/dev/fd\"))\n"                                                 \
-    "(allow sysctl-read (sysctl-name \"hw.activecpu\") (sysctl-name \"hw.byteorder\")"                       \
-    " (sysctl-name \"hw.cachelinesize\") (sysctl-name \"hw.cpufamily\") (sysctl-name \"hw.cpufrequency\")"   \
-    " (sysctl-name \"hw.cpusubtype\") (sysctl-name \"hw.cputype\") (sysctl-name \"hw.logicalcpu\")"          \
-    " (sysctl-name \"hw.logicalcpu_max\") (sysctl-name \"hw.machine\") (sysctl-name \"hw.memsize\")"         \
-    " (sysctl-name \"hw.model\") (sysctl-name \"hw.ncpu\") (sysctl-name \"hw.pagesize\")"                    \
-    " (sysctl-name \"hw.pagesize_compat\") (sysctl-name \"hw.physicalcpu\")"                                 \
-    " (sysctl-name \"hw.physicalcpu_max\") (sysctl-name-prefix \"hw.optional.\")"                            \
-    " (sysctl-name-prefix \"hw.perflevel\") (sysctl-name \"hw.nperflevels\")"                                \
-    " (sysctl-name \"machdep.cpu.brand_string\"))\n"                                                         \
-    "(allow sysctl-read (sysctl-name \"kern.argmax\") (sysctl-name \"kern.hostname\")"                       \
-    " (sysctl-name \"kern.maxfilesperproc\") (sysctl-name \"kern.maxproc\") (sysctl-name \"kern.ngroups\")"  \
-    " (sysctl-name \"kern.osproductversion\") (sysctl-name \"kern.osrelease\")"                              \
-    " (sysctl-name \"kern.ostype\") (sysctl-name \"kern.osvariant_status\")"                                   \
-    " (sysctl-name \"kern.osversion\")" \
-    " (sysctl-name \"kern.posix.sem.max\") (sysctl-name \"kern.secure_kernel\")"                             \
-    " (sysctl-name \"kern.sysv.semmni\") (sysctl-name \"kern.usrstack64\") (sysctl-name \"kern.version\")"   \
-    " (sysctl-name \"sysctl.proc_cputype\") (sysctl-name \"vm.loadavg\"))\n"                                 \
+    "(allow sysctl-read\n"                                                                                   \
+    "    (sysctl-name \"hw.activecpu\") (sysctl-name \"hw.byteorder\")\n"                                    \
+    "    (sysctl-name \"hw.cachelinesize\") (sysctl-name \"hw.cpufamily\")\n"                                \
+    "    (sysctl-name \"hw.cpufrequency\") (sysctl-name \"hw.cpusubtype\")\n"                                \
+    "    (sysctl-name \"hw.cputype\") (sysctl-name \"hw.logicalcpu\")\n"                                     \
+    "    (sysctl-name \"hw.logicalcpu_max\") (sysctl-name \"hw.machine\")\n"                                 \
+    "    (sysctl-name \"hw.memsize\") (sysctl-name \"hw.model\") (sysctl-name \"hw.ncpu\")\n"                \
+    "    (sysctl-name \"hw.nperflevels\") (sysctl-name-prefix \"hw.optional.\")\n"                           \
+    "    (sysctl-name \"hw.pagesize\") (sysctl-name \"hw.pagesize_compat\")\n"                               \
+    "    (sysctl-name-prefix \"hw.perflevel\") (sysctl-name \"hw.physicalcpu\")\n"                           \
+    "    (sysctl-name \"hw.physicalcpu_max\") (sysctl-name \"kern.argmax\")\n"                               \
+    "    (sysctl-name \"kern.hostname\") (sysctl-name \"kern.maxfilesperproc\")\n"                           \
+    "    (sysctl-name \"kern.maxproc\") (sysctl-name \"kern.ngroups\")\n"                                    \
+    "    (sysctl-name \"kern.osproductversion\") (sysctl-name \"kern.osrelease\")\n"                         \
+    "    (sysctl-name \"kern.ostype\") (sysctl-name \"kern.osvariant_status\")\n"                            \
+    "    (sysctl-name \"kern.osversion\") (sysctl-name \"kern.posix.sem.max\")\n"                            \
+    "    (sysctl-name \"kern.secure_kernel\") (sysctl-name \"kern.sysv.semmni\")\n"                          \
+    "    (sysctl-name \"kern.usrstack64\") (sysctl-name \"kern.version\")\n"                                 \
+    "    (sysctl-name \"machdep.cpu.brand_string\") (sysctl-name \"sysctl.proc_cputype\")\n"                 \
+    "    (sysctl-name \"vm.loadavg\"))\n"                                                                    \
     "(allow ipc-posix-sem)\n"                                                                                \
     "(allow mach-host*)\n"                                                                                   \
-    "(allow mach-lookup (global-name \"com.apple.system.opendirectoryd.libinfo\")"                           \
-    " (global-name \"com.apple.system.opendirectoryd.membership\"))\n"
+    "(allow mach-lookup\n"                                                                                   \
+    "    (global-name \"com.apple.system.opendirectoryd.libinfo\")\n"                                        \
+    "    (global-name \"com.apple.system.opendirectoryd.membership\"))\n"
 
 /* No operation of the network is left to the default. connect() to a Unix socket is network-outbound, so
  * this closes those of the outside, docker's and the ssh agent's included. */
@@ -116,20 +123,24 @@ enum sb_operation {
  * `remote` for what goes out, `local` for what listens: `local` in an outbound rule would match every socket
  * that is not bound yet. The rest is what the resolver and the system's own TLS library read and ask. */
 #define SB_NETWORK_OPEN                                                                                      \
-    "\n; network open\n"                                                                                     \
+    "\n"                                                                                                     \
+    "; network open\n"                                                                                       \
     "(deny network-outbound network-inbound network-bind system-socket)\n"                                   \
     "(allow network-outbound (remote ip \"*:*\"))\n"                                                         \
     "(allow network-inbound (local ip \"*:*\"))\n"                                                           \
     "(allow network-bind (local ip \"*:*\"))\n"                                                              \
-    "(allow network-outbound (literal \"/private/var/run/mDNSResponder\")"                                   \
-    " (literal \"/var/run/mDNSResponder\"))\n"                                                               \
-    "(allow file-read-metadata (literal \"/private/var/run\") (literal \"/private/var/run/mDNSResponder\")"  \
-    " (literal \"/var/run\") (literal \"/var/run/mDNSResponder\"))\n"                                        \
-    "(allow file-read* (literal \"/private/etc/hosts\") (literal \"/etc/hosts\")"                            \
-    " (literal \"/private/etc/resolv.conf\") (literal \"/etc/resolv.conf\")"                                 \
-    " (literal \"/private/var/run/resolv.conf\") (literal \"/var/run/resolv.conf\"))\n"                      \
-    "(allow mach-lookup (global-name \"com.apple.SystemConfiguration.DNSConfiguration\")"                    \
-    " (global-name \"com.apple.trustd\") (global-name \"com.apple.trustd.agent\"))\n"
+    "(allow network-outbound\n"                                                                              \
+    "    (literal \"/private/var/run/mDNSResponder\") (literal \"/var/run/mDNSResponder\"))\n"               \
+    "(allow file-read-metadata\n"                                                                            \
+    "    (literal \"/private/var/run\") (literal \"/var/run\")\n"                                            \
+    "    (literal \"/private/var/run/mDNSResponder\") (literal \"/var/run/mDNSResponder\"))\n"               \
+    "(allow file-read*\n"                                                                                    \
+    "    (literal \"/private/etc/hosts\") (literal \"/etc/hosts\")\n"                                        \
+    "    (literal \"/private/etc/resolv.conf\") (literal \"/etc/resolv.conf\")\n"                            \
+    "    (literal \"/private/var/run/resolv.conf\") (literal \"/var/run/resolv.conf\"))\n"                   \
+    "(allow mach-lookup\n"                                                                                   \
+    "    (global-name \"com.apple.SystemConfiguration.DNSConfiguration\")\n"                                 \
+    "    (global-name \"com.apple.trustd\") (global-name \"com.apple.trustd.agent\"))\n"
 
 /* `param` gives #f for what the command line does not set. Whether a filter of #f is an error is not
  * documented; an unbound variable is one (exit 65, nothing is run), and sandbox-exec prints its name. */
