@@ -3,8 +3,9 @@
  *
  * Two ways in:
  *   - landlock: the engine's clone makes the view and then calls stage_run();
- *   - bwrap: bwrap starts sbxrun itself inside (argv[0] STAGE_NAME, by /proc/self/fd/STAGE_EXEC_FD); main()
- *     calls stage_main(), which reads the plan from STAGE_PLAN_FD.
+ *   - bwrap: bwrap starts sbxrun itself inside, as pid 1, with the two words STAGE_EXEC_PATH STAGE_NAME (bwrap
+ *     sets argv[0] of its own choice only since 0.9.0); main() then calls stage_main(), which reads the plan
+ *     from STAGE_PLAN_FD.
  * The stage is single-threaded, keeps no descriptor but 0-2 and the control socket, which the command never
  * inherits, is not dumpable (no ptrace, no /proc/1/mem or environ), and exits when the other end closes.
  */
@@ -15,9 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STAGE_NAME "sbxrun-stage"
+#define STAGE_NAME "sbxrun-stage"         /* argv[1] */
+#define STAGE_EXEC_PATH "/proc/self/fd/5" /* argv[0] */
 
-/* Where stage_main() expects its descriptors. STAGE_EXEC_FD is only a convention for who starts it. */
+/* Where stage_main() expects its descriptors; STAGE_EXEC_FD is its own program, to be closed. */
 enum { STAGE_CONTROL_FD = 3, STAGE_PLAN_FD = 4, STAGE_EXEC_FD = 5 };
 
 enum stage_flag {
