@@ -107,6 +107,7 @@ static void add_floor(struct maker *m)
                                    .path_len = (uint32_t)strlen(sinks[i]),
                                    .allow = IR_READ | IR_WRITE,
                                    .origin = IR_FLOOR,
+                                   .type = IR_TYPE_FILE,
                                    .flags = IR_OPTIONAL});
     if (m->q->system == IR_LINUX)
         rules_add(&m->rules, m->a,

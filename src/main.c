@@ -1,0 +1,472 @@
+/* sbxc: a compiler for sandboxes. The files in the order in which a declaration passes through them:
+ *
+ *   options.c             the command line
+ *   source.c diag.c       input text, places in it, messages
+ *   frontend/             text -> struct decl_file: dsl.c (grammar/), yaml.c, skill.c, all through keys.c
+ *   resolve.c             paths as written -> paths as they are
+ *   rules.c ceiling.c     lists of rules, what a ceiling leaves of them
+ *   policy.c              presets, floor, trust, environment -> struct ir_policy (ir.h)
+ *   backends/             struct ir_policy -> artifact: seatbelt.c, bwrap.c, landlock.c, docker.c
+ *   output.c              artifacts whole or not at all
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "artifact.h"
+#include "backends/backend.h"
+#include "frontend/frontend.h"
+#include "options.h"
+#include "output.h"
+#include "policy.h"
+#include "preset.h"
+
+#ifdef __APPLE__
+static const enum ir_system HOST = IR_MACOS;
+#else
+static const enum ir_system HOST = IR_LINUX;
+#endif
+
+#define SBXC_VERSION "0.1"
+
+enum status { STATUS_OK = 0, STATUS_REFUSED = 1, STATUS_USAGE = 2 };
+
+struct driver {
+    struct arena arena;
+    struct diag_list diags;
+    struct options options;
+    struct resolve_env env;
+    const struct decl_profile *profile;
+    const struct decl_profile **ceilings;
+    const struct backend **targets;
+    size_t n_targets;
+    const struct ir_policy *policies[2]; /* by enum ir_system */
+};
+
+static void out_of_memory(void *ctx)
+{
+    (void)ctx;
+    fputs("sbxc: out of memory\n", stderr);
+    exit(STATUS_USAGE);
+}
+
+static enum status usage(struct driver *d, const char *text)
+{
+    fprintf(stderr, "sbxc: %s\n", diag_escape(&d->arena, text, strlen(text)));
+    return STATUS_USAGE;
+}
+
+static void print(struct buf *b, FILE *to)
+{
+    fwrite(b->data, 1, b->len, to);
+    buf_done(b);
+}
+
+static void render_diags(struct driver *d)
+{
+    struct buf out = {0};
+    diag_render(&d->diags, &out);
+    print(&out, stderr);
+}
+
+/* ---- Inputs --------------------------------------------------------------------------------------------- */
+
+static const struct frontend *kind_of(struct driver *d, const char *path, bool declaration)
+{
+    if (declaration && d->options.from)
+        return fe_find(d->options.from);
+    return fe_by_suffix(path);
+}
+
+static const struct decl_profile *pick_profile(struct driver *d, const struct decl_file *f, const char *name)
+{
+    if (!name && f->n_profiles == 1)
+        return f->profiles[0];
+    struct buf list = {0};
+    for (size_t i = 0; i < f->n_profiles; i++) {
+        const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "";
+        if (name && !strcmp(known, name))
+            return f->profiles[i];
+        buf_printf(&list, "%s%s", i ? ", " : "", known);
+    }
+    struct diag *e = diag_add(&d->diags, DIAG_BAD_NAME, f->profiles[0]->span,
+                              name ? "there is no profile `%s` here" : "this file holds several profiles%s", name ? name : "");
+    diag_hint(&d->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
+    buf_done(&list);
+    return NULL;
+}
+
+/* Reads and parses one file. NULL with *out_usage set if it cannot be read, else after an error in diags. */
+static const struct decl_profile *read_profile(struct driver *d, const char *path, enum fe_role role,
+                                               const char *name, const char **out_usage)
+{
+    const struct frontend *fe = kind_of(d, path, role == FE_DECLARATION);
+    if (!fe) {
+        *out_usage = arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
+        return NULL;
+    }
+    const struct source *src = source_read(&d->arena, path);
+    if (!src) {
+        *out_usage = arena_printf(&d->arena, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    struct decl_file file = {0};
+    size_t errors = d->diags.n_errors;
+    fe->parse(src, role, &d->arena, &d->diags, &file);
+    const struct decl_profile *p = pick_profile(d, &file, name);
+    return d->diags.n_errors == errors ? p : NULL;
+}
+
+static const struct decl_profile *parse_preset(const char *name, struct arena *a, struct diag_list *diags)
+{
+    for (size_t i = 0; i < n_preset_texts; i++) {
+        if (strcmp(preset_texts[i].name, name) != 0)
+            continue;
+        struct decl_file file = {0};
+        const struct source *src = source_new(a, arena_printf(a, "preset %s", name), preset_texts[i].text, preset_texts[i].len);
+        fe_dsl.parse(src, FE_DECLARATION, a, diags, &file);
+        return file.profiles[0];
+    }
+    return NULL;
+}
+
+/* ---- Where paths are looked up -------------------------------------------------------------------------- */
+
+static const char *defined(const struct driver *d, const char *name)
+{
+    for (size_t i = 0; i < d->options.n_vars; i++)
+        if (!strcmp(d->options.vars[i].name, name))
+            return d->options.vars[i].value;
+    return NULL;
+}
+
+/* The folder of the declaration, in absolute spelling; NULL for standard input. */
+static const char *folder_of(struct driver *d, const char *path, const char *cwd)
+{
+    if (!strcmp(path, "-"))
+        return NULL;
+    const char *whole = resolve_absolute(&d->arena, cwd, path);
+    const char *slash = strrchr(whole, '/');
+    return slash == whole ? "/" : arena_strn(&d->arena, whole, (size_t)(slash - whole));
+}
+
+static const char *set_env(struct driver *d, const char *input)
+{
+    const struct options *o = &d->options;
+    char *cwd = getcwd(NULL, 0);
+    if (!cwd)
+        return arena_printf(&d->arena, "the current folder is not known: %s", strerror(errno));
+    const char *here = arena_str(&d->arena, cwd);
+    free(cwd);
+    const struct passwd *pw = getpwuid(getuid());
+    struct resolve_env *e = &d->env;
+    *e = (struct resolve_env){.vars = o->vars, .n_vars = o->n_vars};
+    e->home = defined(d, "HOME") ? defined(d, "HOME") : pw ? arena_str(&d->arena, pw->pw_dir) : NULL;
+    e->work_dir = defined(d, "WORK_DIR") ? defined(d, "WORK_DIR") : here;
+    e->skill_dir = defined(d, "SKILL_DIR") ? defined(d, "SKILL_DIR") : folder_of(d, input, here);
+    e->base = o->base ? resolve_absolute(&d->arena, here, o->base) : here;
+    if (!e->base)
+        return "--base is empty";
+    if (o->sysroot) {
+        e->sysroot = resolve_absolute(&d->arena, here, o->sysroot);
+        if (!e->sysroot || access(e->sysroot, F_OK) < 0)
+            return arena_printf(&d->arena, "--sysroot %s: %s", o->sysroot, strerror(errno));
+    }
+    if (defined(d, "TMPDIR"))
+        return "-D TMPDIR: the private TMPDIR is chosen when the program starts";
+    return NULL;
+}
+
+/* ---- Targets -------------------------------------------------------------------------------------------- */
+
+static const char *target_names(struct driver *d)
+{
+    struct buf list = {0};
+    for (size_t i = 0; i < n_backends; i++)
+        buf_printf(&list, "%s%s", i ? ", " : "", backends[i]->name);
+    const char *s = arena_str(&d->arena, list.data ? list.data : "");
+    buf_done(&list);
+    return s;
+}
+
+static const char *choose_targets(struct driver *d)
+{
+    const struct string_list *names = &d->options.targets;
+    d->targets = arena_array(&d->arena, names->n + 1, sizeof *d->targets);
+    for (size_t i = 0; i < names->n; i++) {
+        const struct backend *b = be_find(names->items[i], strlen(names->items[i]));
+        if (!b)
+            return arena_printf(&d->arena, "there is no target `%s`; targets are %s", names->items[i], target_names(d));
+        for (size_t j = 0; j < i; j++)
+            if (d->targets[j] == b)
+                return arena_printf(&d->arena, "target %s is named twice", b->name);
+        d->targets[d->n_targets++] = b;
+    }
+    if (d->n_targets)
+        return NULL;
+    const struct backend *b = d->options.output ? be_by_suffix(d->options.output) : NULL;
+    if (!b)
+        return arena_printf(&d->arena, "which target? Name it with -t (%s), or by the suffix of -o", target_names(d));
+    d->targets[d->n_targets++] = b;
+    return NULL;
+}
+
+static const char *check_losses(struct driver *d)
+{
+    static const char *const known[] = {
+#define LOSS(name, summary) name,
+#include "losses.def"
+#undef LOSS
+    };
+    size_t n = sizeof known / sizeof *known;
+    for (size_t i = 0; i < d->options.accepted.n; i++) {
+        const char *name = d->options.accepted.items[i];
+        bool found = false;
+        for (size_t j = 0; j < n; j++)
+            found |= !strcmp(known[j], name);
+        if (!found)
+            return arena_printf(&d->arena, "--accept %s: no loss of that name; the first is `%s`", name, known[0]);
+    }
+    return NULL;
+}
+
+static const char *check_words(const struct options *o)
+{
+    if (o->from && !fe_find(o->from))
+        return "--from takes dsl, yaml or skill";
+    if (o->format && strcmp(o->format, "native") != 0 && strcmp(o->format, "text") != 0)
+        return "--format takes native or text";
+    if (o->resolve && strcmp(o->resolve, "host") != 0 && strcmp(o->resolve, "none") != 0)
+        return "--resolve takes host or none";
+    if (o->image && (!*o->image || *o->image == '-'))
+        return "--image takes the name of an image";
+    return NULL;
+}
+
+/* One policy serves all targets of one system. */
+static const struct ir_policy *policy_for(struct driver *d, enum ir_system system)
+{
+    const struct options *o = &d->options;
+    if (d->policies[system])
+        return d->policies[system];
+    struct resolve_env *env = arena_alloc(&d->arena, sizeof *env);
+    *env = d->env;
+    env->host = system == HOST && !(o->resolve && !strcmp(o->resolve, "none"));
+    struct policy_request q = {.profile = d->profile,
+                               .ceilings = d->ceilings,
+                               .n_ceilings = o->ceilings.n,
+                               .env = env,
+                               .system = system,
+                               .trust_core = o->trust_core,
+                               .image = o->image,
+                               .accepted = o->accepted.items,
+                               .n_accepted = o->accepted.n,
+                               .preset = parse_preset};
+    d->policies[system] = policy_make(&q, &d->arena, &d->diags);
+    return d->policies[system];
+}
+
+/* ---- compile -------------------------------------------------------------------------------------------- */
+
+struct artifact {
+    const struct backend *target;
+    const char *path;
+    struct buf bytes;
+};
+
+static const char *output_path(struct driver *d, const struct backend *b)
+{
+    const char *o = d->options.output ? d->options.output : "-";
+    return d->n_targets > 1 ? arena_printf(&d->arena, "%s%s", o, b->suffix) : o;
+}
+
+/* Everything is made in memory first: nothing is written unless all of it can be. */
+static bool emit_all(struct driver *d, struct artifact *all)
+{
+    bool text = d->options.format && !strcmp(d->options.format, "text"), ok = true;
+    for (size_t i = 0; i < d->n_targets; i++) {
+        const struct backend *b = d->targets[i];
+        const struct ir_policy *p = policy_for(d, b->system);
+        all[i] = (struct artifact){.target = b, .path = output_path(d, b)};
+        if (!p || !b->emit(p, &d->arena, &d->diags, &all[i].bytes)) {
+            ok = false;
+            continue;
+        }
+        if (text) {
+            struct buf shown = {0};
+            ok &= b->text(all[i].bytes.data, all[i].bytes.len, &shown);
+            buf_done(&all[i].bytes);
+            all[i].bytes = shown;
+        }
+        if (!buf_ok(&all[i].bytes))
+            out_of_memory(NULL);
+    }
+    return ok && !d->diags.n_errors;
+}
+
+static const char *refuse_output(struct driver *d, const struct artifact *x)
+{
+    bool text = d->options.format && !strcmp(d->options.format, "text");
+    if (!strcmp(x->path, "-"))
+        return x->target->binary && !text && isatty(STDOUT_FILENO)
+                   ? "this artifact is binary: write it to a file, or ask for --format text"
+                   : NULL;
+    if (output_same_file(x->path, d->options.operands.items[0]))
+        return "the output is the input";
+    for (size_t i = 0; i < d->options.ceilings.n; i++)
+        if (output_same_file(x->path, d->options.ceilings.items[i]))
+            return "the output is a ceiling";
+    return NULL;
+}
+
+static enum status write_all(struct driver *d, struct artifact *all)
+{
+    for (size_t i = 0; i < d->n_targets; i++) {
+        const char *why = refuse_output(d, &all[i]);
+        if (why)
+            return usage(d, arena_printf(&d->arena, "%s: %s", all[i].path, why));
+    }
+    for (size_t i = 0; i < d->n_targets; i++) {
+        const char *why = output_write(&d->arena, all[i].path, all[i].bytes.data, all[i].bytes.len);
+        if (why)
+            return usage(d, arena_printf(&d->arena, "%s %s", all[i].path, why));
+    }
+    return STATUS_OK;
+}
+
+static const char *read_inputs(struct driver *d)
+{
+    const char *why = NULL;
+    const struct options *o = &d->options;
+    d->ceilings = arena_array(&d->arena, o->ceilings.n, sizeof *d->ceilings);
+    d->profile = read_profile(d, o->operands.items[0], FE_DECLARATION, o->profile, &why);
+    for (size_t i = 0; i < o->ceilings.n && !why; i++)
+        d->ceilings[i] = read_profile(d, o->ceilings.items[i], FE_CEILING, NULL, &why);
+    return why;
+}
+
+static const char *prepare(struct driver *d)
+{
+    if (d->options.operands.n != 1)
+        return d->options.operands.n ? "one declaration at a time" : "which declaration? `sbxc --help` shows how";
+    const char *why = check_words(&d->options);
+    if (!why)
+        why = check_losses(d);
+    if (!why)
+        why = choose_targets(d);
+    if (!why && d->n_targets > 1 && d->options.command == COMMAND_COMPILE &&
+        (!d->options.output || !strcmp(d->options.output, "-")))
+        why = "several targets need -o PREFIX";
+    if (!why)
+        why = set_env(d, d->options.operands.items[0]);
+    d->diags.strict = d->options.strict;
+    return why ? why : read_inputs(d);
+}
+
+static enum status compile(struct driver *d)
+{
+    const char *why = prepare(d);
+    if (why)
+        return usage(d, why);
+    struct artifact *all = arena_array(&d->arena, d->n_targets, sizeof *all);
+    enum status status = STATUS_REFUSED;
+    bool made = !d->diags.n_errors && emit_all(d, all);
+    render_diags(d);
+    if (made)
+        status = write_all(d, all);
+    for (size_t i = 0; i < d->n_targets; i++)
+        buf_done(&all[i].bytes);
+    return status;
+}
+
+/* ---- Other commands ------------------------------------------------------------------------------------- */
+
+static enum status dump(struct driver *d)
+{
+    const char *why = prepare(d);
+    if (why)
+        return usage(d, why);
+    const struct ir_policy *p = d->diags.n_errors ? NULL : policy_for(d, d->targets[0]->system);
+    render_diags(d);
+    if (!p)
+        return STATUS_REFUSED;
+    struct buf out = {0};
+    ir_print(p, &out);
+    why = output_write(&d->arena, d->options.output ? d->options.output : "-", out.data, out.len);
+    buf_done(&out);
+    return why ? usage(d, why) : STATUS_OK;
+}
+
+static enum status preset(struct driver *d)
+{
+    if (d->options.operands.n > 1)
+        return usage(d, "one preset at a time");
+    const char *name = d->options.operands.n ? d->options.operands.items[0] : NULL;
+    for (size_t i = 0; i < n_preset_texts; i++) {
+        if (!name)
+            puts(preset_texts[i].name);
+        else if (!strcmp(name, preset_texts[i].name))
+            return fwrite(preset_texts[i].text, 1, preset_texts[i].len, stdout) == preset_texts[i].len ? STATUS_OK : STATUS_USAGE;
+    }
+    return name ? usage(d, arena_printf(&d->arena, "there is no preset `%s`; `sbxc preset` lists them", name)) : STATUS_OK;
+}
+
+static enum status help(void)
+{
+    struct buf out = {0};
+    options_help(&out);
+    buf_str(&out, "\ntargets:\n");
+    for (size_t i = 0; i < n_backends; i++)
+        buf_printf(&out, "  %-9s %-10s %s\n", backends[i]->name, backends[i]->suffix, backends[i]->summary);
+    buf_str(&out, "\nlosses that --accept takes:\n");
+#define LOSS(name, summary) buf_printf(&out, "  %s: %s\n", name, summary);
+#include "losses.def"
+#undef LOSS
+    print(&out, stdout);
+    return STATUS_OK;
+}
+
+static enum status version(struct driver *d)
+{
+    printf("sbxc %s, artifact format %d, targets %s\n", SBXC_VERSION, ARTIFACT_FORMAT, target_names(d));
+    return STATUS_OK;
+}
+
+static enum status run(struct driver *d, int argc, char **argv)
+{
+    const char *why = options_parse(&d->arena, argc, argv, &d->options);
+    if (why)
+        return usage(d, why);
+    if (d->options.help)
+        return help();
+    if (d->options.version)
+        return version(d);
+    switch (d->options.command) {
+    case COMMAND_COMPILE:
+        return compile(d);
+    case COMMAND_DUMP:
+        return dump(d);
+    case COMMAND_PRESET:
+        return preset(d);
+    case COMMAND_HELP:
+        return help();
+    }
+    return STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct driver d = {0};
+    arena_init(&d.arena, out_of_memory, NULL);
+    diag_init(&d.diags, &d.arena);
+    enum status status = run(&d, argc, argv);
+    arena_done(&d.arena);
+    if (fflush(stdout) != 0 && status == STATUS_OK) {
+        fputs("sbxc: standard output cannot be written\n", stderr);
+        status = STATUS_USAGE;
+    }
+    return (int)status;
+}

@@ -1,0 +1,33 @@
+/* The command line of sbxc: one table, from which parsing, --help and (later) completions are made. */
+#ifndef SBX_OPTIONS_H
+#define SBX_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+#include "buf.h"
+#include "resolve.h"
+
+enum command { COMMAND_COMPILE, COMMAND_DUMP, COMMAND_PRESET, COMMAND_HELP };
+
+struct string_list {
+    const char **items;
+    size_t n, cap;
+};
+
+struct options {
+    enum command command;
+    struct string_list operands;
+    struct string_list targets, ceilings, accepted;
+    struct resolve_var *vars;
+    size_t n_vars, cap_vars;
+    const char *output, *from, *base, *sysroot, *image, *profile, *format, *resolve;
+    bool strict, trust_core, help, version;
+};
+
+/* Fills out; returns NULL, or what is wrong with the command line. */
+const char *options_parse(struct arena *a, int argc, char **argv, struct options *out);
+void options_help(struct buf *out);
+
+#endif

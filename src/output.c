@@ -1,0 +1,93 @@
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *failure(struct arena *a, const char *what)
+{
+    return arena_printf(a, "%s: %s", what, strerror(errno));
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, data, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        data += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static const char *write_in_place(struct arena *a, const char *path, const char *data, size_t len)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return failure(a, "cannot be opened");
+    bool ok = write_all(fd, data, len);
+    const char *why = ok ? NULL : failure(a, "cannot be written");
+    if (close(fd) < 0 && !why)
+        why = failure(a, "cannot be written");
+    return why;
+}
+
+/* The new file has the mode that creat(2) would give it: mkstemp's 0600 is widened by the umask. */
+static const char *write_beside(struct arena *a, const char *path, const char *data, size_t len)
+{
+    char *temp = arena_printf(a, "%s.XXXXXX", path);
+    int fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0)
+        return failure(a, "cannot be made");
+    mode_t mask = umask(0);
+    umask(mask);
+    const char *why = NULL;
+    if (!write_all(fd, data, len) || fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0)
+        why = failure(a, "cannot be written");
+    if (close(fd) < 0 && !why)
+        why = failure(a, "cannot be written");
+    if (!why && rename(temp, path) < 0)
+        why = failure(a, "cannot be put in place");
+    if (why)
+        unlink(temp);
+    return why;
+}
+
+const char *output_write(struct arena *a, const char *path, const char *data, size_t len)
+{
+    struct stat st;
+    if (!strcmp(path, "-"))
+        return write_all(STDOUT_FILENO, data, len) ? NULL : failure(a, "cannot be written");
+    if (stat(path, &st) < 0) {
+        if (errno != ENOENT)
+            return failure(a, "cannot be looked at");
+        /* A dangling link would be replaced by the file: say so instead. */
+        if (lstat(path, &st) == 0)
+            return "is a link that leads nowhere";
+        return write_beside(a, path, data, len);
+    }
+    if (S_ISDIR(st.st_mode))
+        return "is a folder";
+    if (!S_ISREG(st.st_mode))
+        return write_in_place(a, path, data, len);
+    char *target = realpath(path, NULL);
+    if (!target)
+        return failure(a, "cannot be looked at");
+    const char *kept = arena_str(a, target);
+    free(target);
+    return write_beside(a, kept, data, len);
+}
+
+bool output_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
