@@ -1,6 +1,6 @@
 /* The .bwrap file as the runtime reads it (bwrap_words.h): checked whole, then walked.
  *
- * Nothing here touches the system. All pointers are into the caller's data.
+ * The reader touches nothing of the system; all its pointers are into the caller's data.
  */
 #ifndef SBX_ENGINE_BWRAP_H
 #define SBX_ENGINE_BWRAP_H
@@ -34,5 +34,11 @@ const char *bwrap_check_counts(const struct bwrap_words *w, bool confined, bool 
 bool bwrap_next(struct bwrap_words *w, struct bwrap_item *out);
 
 bool bwrap_is_bind(enum bw_word word);
+
+/* What `bwrap --help` prints, NUL-terminated; NULL after rt_fail(). */
+struct rt_run;
+const char *bwrap_help(struct rt_run *run);
+/* Does it list this option? */
+bool bwrap_help_has(const char *help, const char *option);
 
 #endif
