@@ -99,7 +99,8 @@ static const struct decl_profile *pick_profile(struct driver *d, const struct de
     return NULL;
 }
 
-/* Reads and parses one file. NULL with *out_usage set if it cannot be read, else after an error in diags. */
+/* Reads and parses one file. NULL with *out_usage set if it cannot be read, else after an error in diags.
+ * A profile with errors is returned as well: looking at its paths tells of all mistakes in one run. */
 static const struct decl_profile *read_profile(struct driver *d, const char *path, enum fe_role role,
                                                const char *name, const char **out_usage)
 {
@@ -114,10 +115,8 @@ static const struct decl_profile *read_profile(struct driver *d, const char *pat
         return NULL;
     }
     struct decl_file file = {0};
-    size_t errors = d->diags.n_errors;
     fe->parse(src, role, &d->arena, &d->diags, &file);
-    const struct decl_profile *p = pick_profile(d, &file, name);
-    return d->diags.n_errors == errors ? p : NULL;
+    return pick_profile(d, &file, name);
 }
 
 static const struct decl_profile *parse_preset(const char *name, struct arena *a, struct diag_list *diags)
@@ -287,11 +286,12 @@ static const char *output_path(struct driver *d, const struct backend *b)
 static bool emit_all(struct driver *d, struct artifact *all)
 {
     bool text = d->options.format && !strcmp(d->options.format, "text"), ok = true;
+    bool parsed = !d->diags.n_errors; /* else only the paths are looked at */
     for (size_t i = 0; i < d->n_targets; i++) {
         const struct backend *b = d->targets[i];
         const struct ir_policy *p = policy_for(d, b->system);
         all[i] = (struct artifact){.target = b, .path = output_path(d, b)};
-        if (!p || !b->emit(p, &d->arena, &d->diags, &all[i].bytes)) {
+        if (!p || !parsed || !b->emit(p, &d->arena, &d->diags, &all[i].bytes)) {
             ok = false;
             continue;
         }
@@ -366,6 +366,15 @@ static const char *prepare(struct driver *d)
     return why ? why : read_inputs(d);
 }
 
+/* False where a file had no profile to go on with. */
+static bool has_inputs(const struct driver *d)
+{
+    bool all = d->profile != NULL;
+    for (size_t i = 0; i < d->options.ceilings.n; i++)
+        all &= d->ceilings[i] != NULL;
+    return all;
+}
+
 static enum status compile(struct driver *d)
 {
     const char *why = prepare(d);
@@ -373,7 +382,7 @@ static enum status compile(struct driver *d)
         return usage(d, why);
     struct artifact *all = arena_array(&d->arena, d->n_targets, sizeof *all);
     enum status status = STATUS_REFUSED;
-    bool made = !d->diags.n_errors && emit_all(d, all);
+    bool made = has_inputs(d) && emit_all(d, all);
     render_diags(d);
     if (made)
         status = write_all(d, all);
@@ -389,9 +398,9 @@ static enum status dump(struct driver *d)
     const char *why = prepare(d);
     if (why)
         return usage(d, why);
-    const struct ir_policy *p = d->diags.n_errors ? NULL : policy_for(d, d->targets[0]->system);
+    const struct ir_policy *p = has_inputs(d) ? policy_for(d, d->targets[0]->system) : NULL;
     render_diags(d);
-    if (!p)
+    if (!p || d->diags.n_errors)
         return STATUS_REFUSED;
     struct buf out = {0};
     ir_print(p, &out);

@@ -319,23 +319,42 @@ static void put_string(struct reader *r, uint64_t offset, bool quoted)
         buf_put(r->out, s, strnlen(s, max));
 }
 
+/* Rights by the word of the clause where they are all of it, else one by one. */
+static void put_rights(struct buf *out, uint64_t access, bool file)
+{
+    const struct {
+        const char *word;
+        uint64_t rights;
+    } sets[] = {{"read", READ_RIGHTS}, {"write", WRITE_RIGHTS}, {"exec", LL_FS_EXECUTE}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        uint64_t all = file ? sets[i].rights & LL_FS_OF_FILE : sets[i].rights;
+        if ((access & all) != all)
+            continue;
+        buf_printf(out, " %s", sets[i].word);
+        access &= ~all;
+    }
+    if (access)
+        PUT_BITS(out, access, FS_NAMES);
+}
+
 static void text_rules(struct reader *r)
 {
     static const char *const types[] = {"any", "dir", "file"};
     static const char *const flags[] = {"optional", "follow", "writable", "private", "proc"};
     struct ll_area rules = area(r, 0);
-    for (size_t i = 0; i < rules.count; i++) {
+    for (size_t i = 0; i < rules.count && rules.offset + i * sizeof(struct ll_rule) < r->len; i++) {
         size_t at = rules.offset + i * sizeof(struct ll_rule);
         unsigned type = (unsigned)number(r, at + 21, 1);
         buf_str(r->out, "rule ");
         if (number(r, at + 20, 1) == LL_ROOT_TMPDIR)
             buf_str(r->out, "$TMPDIR ");
         put_string(r, number(r, at + 8, 4), true);
-        buf_printf(r->out, "\n  type %s\n  flags", type < 3 ? types[type] : "?");
-        PUT_BITS(r->out, number(r, at + 22, 2), flags);
-        buf_str(r->out, "\n  access");
-        PUT_BITS(r->out, number(r, at, 8), FS_NAMES);
-        buf_str(r->out, "\n  for ");
+        buf_printf(r->out, " %s", type < 3 ? types[type] : "?");
+        if (number(r, at + 22, 2))
+            PUT_BITS(r->out, number(r, at + 22, 2), flags);
+        buf_byte(r->out, ':');
+        put_rights(r->out, number(r, at, 8), type == LL_TYPE_FILE);
+        buf_str(r->out, "  # ");
         put_string(r, number(r, at + 16, 4), false);
         buf_byte(r->out, '\n');
     }
@@ -345,7 +364,7 @@ static void text_needs(struct reader *r)
 {
     static const char *const mechanisms[] = {"filter", "pid-namespace", "view"};
     struct ll_area needs = area(r, 2);
-    for (size_t i = 0; i < needs.count; i++) {
+    for (size_t i = 0; i < needs.count && needs.offset + i * sizeof(struct ll_need) < r->len; i++) {
         size_t at = needs.offset + i * sizeof(struct ll_need);
         uint64_t abi = number(r, at + 4, 2), by = number(r, at + 6, 2);
         buf_str(r->out, "need ");
@@ -361,7 +380,7 @@ static void text_needs(struct reader *r)
 static void text_filters(struct reader *r)
 {
     struct ll_area filters = area(r, 3), code = area(r, 6);
-    for (size_t i = 0; i < filters.count; i++) {
+    for (size_t i = 0; i < filters.count && filters.offset + i * sizeof(struct ll_filter) < r->len; i++) {
         size_t at = filters.offset + i * sizeof(struct ll_filter);
         uint64_t arch = number(r, at, 4), from = code.offset + number(r, at + 4, 4), count = number(r, at + 8, 4);
         unsigned char digest[SHA256_LEN];
