@@ -1,5 +1,7 @@
 #include "quote.h"
 
+#include <string.h>
+
 /* Bytes of the UTF-8 sequence at s, 0 if it is none: overlong forms, surrogates and code points above
  * U+10FFFF are refused (RFC 3629, table of section 4). */
 static size_t utf8_len(const unsigned char *s, size_t left)
@@ -38,6 +40,37 @@ bool quote_scheme(struct buf *out, const char *s, size_t len)
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '"' || s[i] == '\\')
             buf_byte(out, '\\');
+        buf_byte(out, (unsigned char)s[i]);
+    }
+    buf_byte(out, '"');
+    return true;
+}
+
+bool quote_is_utf8(const char *s, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        n = utf8_len((const unsigned char *)s + i, len - i);
+        if (!n)
+            return false;
+    }
+    return true;
+}
+
+bool quote_csv_field(struct buf *out, const char *s, size_t len)
+{
+    bool special = false;
+    for (size_t i = 0; i < len; i++)
+        special |= s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
+    if (!quote_is_utf8(s, len) || memmem(s, len, "\r\n", 2))
+        return false;
+    if (!special) {
+        buf_put(out, s, len);
+        return true;
+    }
+    buf_byte(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '"')
+            buf_byte(out, '"');
         buf_byte(out, (unsigned char)s[i]);
     }
     buf_byte(out, '"');
