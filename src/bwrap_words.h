@@ -61,7 +61,7 @@ enum bw_often { BW_NEVER, BW_ONCE, BW_OPT, BW_NET, BW_ANY };
     X(BW_NEW_SESSION, "--new-session", BW_NONE, BW_NONE, BW_HEAD, BW_ONCE, BW_ONCE)                            \
     X(BW_CAP_DROP, "--cap-drop", BW_ALL, BW_NONE, BW_HEAD, BW_ONCE, BW_NEVER)                                  \
     X(BW_SECCOMP, "--seccomp", BW_FILTER, BW_NONE, BW_HEAD, BW_ONCE, BW_NEVER)                                 \
-    X(BW_CLEARENV, "--clearenv", BW_NONE, BW_NONE, BW_HEAD, BW_ONCE, BW_ONCE)                                  \
+    X(BW_CLEARENV, "--clearenv", BW_NONE, BW_NONE, BW_HEAD, BW_ONCE, BW_NEVER)                                 \
     X(BW_SETENV, "--setenv", BW_NAME, BW_VALUE, BW_ENV, BW_ANY, BW_ANY)                                        \
     X(BW_BIND, "--bind", BW_SOURCE, BW_DEST, BW_FILES, BW_ANY, BW_NEVER)                                       \
     X(BW_BIND_TRY, "--bind-try", BW_SOURCE, BW_DEST, BW_FILES, BW_ANY, BW_NEVER)                               \

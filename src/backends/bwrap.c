@@ -326,7 +326,6 @@ static void put_head(struct emitter *e)
         put(e, BW_UNSHARE_PID, NULL, NULL);
         put(e, BW_DIE_WITH_PARENT, NULL, NULL);
         put(e, BW_NEW_SESSION, NULL, NULL);
-        put(e, BW_CLEARENV, NULL, NULL);
         return;
     }
     put(e, BW_UNSHARE_USER, NULL, NULL);
@@ -360,8 +359,8 @@ static void put_fixed(struct emitter *e, const char *name, const char *value)
 /* For bwrap alone: under sbxrun the whole environment comes from the run section. */
 static void put_environment(struct emitter *e, const char *tmpdir, const char *home)
 {
-    put_fixed(e, "PATH", "/usr/local/bin:/usr/bin:/bin");
     if (!e->p->core) {
+        put_fixed(e, "PATH", "/usr/local/bin:/usr/bin:/bin");
         put_fixed(e, "HOME", home);
         put_fixed(e, "TMPDIR", tmpdir);
     }
