@@ -51,7 +51,7 @@ struct rt_artifact {
 };
 
 struct rt_list {
-    const char *const *items;
+    const char **items;
     size_t n;
 };
 
@@ -192,6 +192,8 @@ bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const
 /* For sees(): would a grant of `granted` make `path` exist: at or beneath it, or a parent of it? */
 bool rt_grant_shows(const char *path, const char *granted);
 
+/* Adds an object and all folders above it to run->protect. `of` is what it is, for messages; static. */
+bool rt_protect(struct rt_run *run, const char *path, const char *of);
 /* Refuses (`self-writable`) a write grant on an object that is, or lies above, the artifact, sbxrun or the
  * tool. `clause` is for the message. */
 bool rt_check_grant(struct rt_run *run, const struct stat *st, const char *clause);
