@@ -66,9 +66,9 @@ static bool is_spellable(struct emitter *e, struct span at, const char *s)
     buf_done(&scratch);
     if (!ok) {
         diag_add(e->diags, DIAG_UNQUOTABLE, at,
-                 "seatbelt has no spelling for %s: a profile holds neither control characters nor bytes that "
+                 "seatbelt has no spelling for `%s`: a profile holds neither control characters nor bytes that "
                  "are no UTF-8",
-                 ir_quote(e->a, s, strlen(s)));
+                 diag_escape(e->a, s, strlen(s)));
         e->failed = true;
     }
     return ok;

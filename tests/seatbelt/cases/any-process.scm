@@ -1,0 +1,52 @@
+(ask-query "fork" 'allow process-fork)
+(ask-query "signal within" 'allow signal '(target . same-sandbox))
+(ask-query "signal to itself" 'allow signal '(target . self))
+(ask-query "signal outside" 'deny signal '(target . others))
+(ask-query "process list" 'deny process-info-listpids '(target . others))
+(ask-query "own process" 'allow process-info-pidinfo '(target . self))
+(ask-query "environment of others" 'deny sysctl-read '(sysctl . "kern.procargs2"))
+(ask-query "processes of others" 'deny sysctl-read '(sysctl . "kern.proc.all"))
+(ask-query "host name" 'allow sysctl-read '(sysctl . "kern.hostname"))
+(ask-query "boot time" 'deny sysctl-read '(sysctl . "kern.boottime"))
+(ask-query "sysctl written" 'deny sysctl-write '(sysctl . "kern.hostname"))
+; Semaphores, and what Python reads before it makes one: all or none.
+(ask-query "semaphores" 'allow ipc-posix-sem)
+(ask-query "semaphore limit" 'allow sysctl-read '(sysctl . "kern.sysv.semmni"))
+(ask-query "argument size" 'allow sysctl-read '(sysctl . "kern.argmax"))
+(ask-query "shared memory" 'deny ipc-posix-shm*)
+(ask-query "users" 'allow mach-lookup '(service . "com.apple.system.opendirectoryd.libinfo"))
+(for-each
+ (lambda (service) (ask-query service 'deny mach-lookup (cons 'service service)))
+ '("com.apple.SecurityServer" "com.apple.securityd" "com.apple.pasteboard.1" "com.apple.lsd.mapdb"
+   "com.apple.coreservices.launchservicesd" "com.apple.coreservices.appleevents"))
+(ask-query "new terminals" 'deny pseudo-tty)
+(ask "terminals of others" 'deny file-write-data "/dev/ttys003")
+(ask "terminal control" 'deny file-ioctl "/dev/ttys003")
+(ask "disk" 'deny file-read-data "/dev/disk0")
+
+; No set-uid file and no hard link, even where all may be written.
+(ask "write" 'allow file-write-data "/Users/u/w/f")
+(ask "create" 'allow file-write-create "/Users/u/w/f")
+(ask "chmod" 'allow file-write-mode "/Users/u/w/f")
+(ask "chmod u+s" 'deny file-write-setugid "/Users/u/w/f")
+(ask-link "hard link to a file outside" 'deny "/Users/u/canary" "/Users/u/w/f")
+(ask-link "hard link to the outside" 'deny "/Users/u/w/f" "/Users/u/f")
+(ask-rename "rename within" 'allow "/Users/u/w/f" "/Users/u/w/g")
+(ask-rename "rename to the outside" 'deny "/Users/u/w/f" "/Users/u/f")
+(ask-rename "rename from the outside" 'deny "/Users/u/canary" "/Users/u/w/f")
+(ask-closed "canary" "/Users/u/canary")
+
+; The granted folder itself is its parent's.
+(ask "list it" 'allow file-read-data "/Users/u/w")
+(ask "remove it" 'deny file-write-unlink "/Users/u/w")
+(ask-rename "move it away" 'deny "/Users/u/w" "/Users/u/w2")
+(ask-rename "replace it" 'deny "/Users/u/w/d" "/Users/u/w")
+
+; Sinks are the device, not what may stand there.
+(ask-type "null" 'allow file-write-data "/dev/null" 'character-device)
+(ask-type "a file in its place" 'deny file-write-data "/dev/null" 'regular-file)
+(ask "null is not removed" 'deny file-write-unlink "/dev/null")
+(ask "null is not replaced" 'deny file-write-create "/dev/null")
+(ask "random" 'allow file-read-data "/dev/urandom")
+(ask "own descriptors" 'allow file-read-data "/dev/fd/3")
+(ask "/dev is not listed" 'deny file-read-data "/dev")

@@ -1,0 +1,8 @@
+(ask "run a shell" 'allow process-exec "/bin/sh")
+(ask "map a library" 'allow file-map-executable "/usr/lib/libSystem.B.dylib")
+(ask "the shared cache" 'allow file-read-data "/System/Cryptexes/OS/System/Library/dyld/x")
+(ask-closed "/etc/passwd" "/etc/passwd")
+(ask-closed "/etc/resolv.conf" "/etc/resolv.conf")
+(ask-closed "/usr/sbin/x" "/usr/sbin/x")
+(ask-closed "/Users/u/x" "/Users/u/x")
+(ask-closed "data volume" "/System/Volumes/Data/Users/u/x")

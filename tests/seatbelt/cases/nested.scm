@@ -1,0 +1,25 @@
+(ask-read-only "outer" "/srv/f")
+(ask-read-only "between" "/srv/data/f")
+(ask "inner: write" 'allow file-write-data "/srv/data/out/f")
+(ask "inner: read" 'allow file-read-data "/srv/data/out/f")
+(ask "inner: create" 'allow file-write-create "/srv/data/out/f")
+(ask "inner itself" 'deny file-write-unlink "/srv/data/out")
+(ask "a longer name beside it" 'deny file-write-create "/srv/data/output")
+(ask "read in write stays writable" 'allow file-write-data "/opt/w/r/f")
+(ask "and its name too" 'allow file-write-unlink "/opt/w/r")
+(ask-closed "beside" "/srvx")
+
+; Folders above a grant can be looked at, never listed; what is in them stays closed.
+(for-each
+ (lambda (folder) (ask (string-append "stat " folder) 'allow file-read-metadata folder))
+ '("/" "/Users" "/Users/u" "/Users/u/p" "/opt"))
+(for-each
+ (lambda (folder)
+   (ask (string-append "list " folder) 'deny file-read-data folder)
+   (ask (string-append "attributes of " folder) 'deny file-read-xattr folder)
+   (ask (string-append "change " folder) 'deny file-write-create folder)
+   (ask (string-append "move " folder) 'deny file-write-unlink folder))
+ '("/Users" "/Users/u" "/Users/u/p" "/opt"))
+(ask-closed "other file of the folder" "/Users/u/other")
+(ask "root is listed" 'allow file-read-data "/")
+(ask "root is not changed" 'deny file-write-create "/x")

@@ -1,0 +1,5 @@
+(ask-read-only "framework" "/System/Library/Frameworks/x")
+(ask "run" 'allow process-exec "/System/Library/x")
+(ask-closed "data volume" "/System/Volumes/Data")
+(ask-closed "a home by its second name" "/System/Volumes/Data/Users/u/.ssh/id")
+(ask-read-only "another volume" "/System/Volumes/Preboot/x")
