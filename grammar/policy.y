@@ -42,7 +42,7 @@ file: statements;
 
 statements:
     statement
-  | statements NEWLINE statement
+  | statements separator statement
   ;
 
 statement:
@@ -50,7 +50,11 @@ statement:
   | head                        { dsl_end(scan, NULL); }
   | head OPEN                   { dsl_open(scan, &@OPEN); }
     statements CLOSE            { dsl_close(scan, &@CLOSE); }
-  | error                       { yyerrok; dsl_recover(scan); }
+  | error                       { dsl_recover(scan); }
+  ;
+
+separator:
+    NEWLINE                     { yyerrok; } /* a mistake ends with its line */
   ;
 
 head:

@@ -308,10 +308,8 @@ unsigned diag_distance(const char *a, size_t la, const char *b, size_t lb, unsig
 
 const char *diag_nearest(const char *word, size_t len, const char *const *candidates, size_t n)
 {
-    /* A third of the word may be wrong: "raed" is read, "xyz" is nothing. */
+    /* About a third of the word may be wrong: "raed" is read (neighbours swapped), "deny" is not env. */
     unsigned limit = len < 3 ? 0 : len < 6 ? 1 : len < 9 ? 2 : 3;
-    if (len == 4 || len == 5)
-        limit = 2;
     const char *best = NULL;
     unsigned best_distance = limit + 1;
     for (size_t i = 0; i < n; i++) {

@@ -42,7 +42,6 @@ static void add_paths(struct maker *m, struct resolver *r, const struct decl_pro
         rules_add(out, m->a, rule);
     }
     rules_merge(out);
-    rules_fold(out);
 }
 
 static void warn_of_everything(struct maker *m)

@@ -130,6 +130,7 @@ static void unescape(struct dsl_scan *s, struct key_value *v)
         if (c < 0) {
             struct span at = {s->src, (uint32_t)(start - s->src->text), 2};
             struct diag *d = diag_add(s->diags, DIAG_BAD_STRING, at, "unknown escape in a string");
+            v->broken = true;
             diag_hint(s->diags, d, "escapes are \\\" \\\\ \\n \\r \\t and \\xNN");
         } else {
             out[n++] = (char)c;
@@ -144,12 +145,14 @@ int dsl_scan_string(struct dsl_scan *s, struct key_value *v, struct span at)
     fill(s, v, at, true);
     if (s->last_word.src && s->last_word.start + s->last_word.len == at.start) {
         struct diag *d = diag_add(s->diags, DIAG_SYNTAX, at, "a blank is missing before this string");
+        v->broken = true;
         diag_hint(s->diags, d, "write `%.*s \"...\"`", (int)s->last_word.len, s->src->text + s->last_word.start);
     }
     for (size_t i = 0; i < v->len; i++)
         if ((unsigned char)v->text[i] < 0x20 && v->text[i] != '\t') {
             struct diag *d = diag_add(s->diags, DIAG_BAD_BYTE, (struct span){s->src, at.start + 1 + (uint32_t)i, 1},
                                       "control character 0x%02x in a string", (unsigned char)v->text[i]);
+            v->broken = true;
             diag_hint(s->diags, d, "write it as \\x%02x", (unsigned char)v->text[i]);
         }
     if (memchr(v->text, '\\', v->len))
@@ -162,7 +165,7 @@ int dsl_scan_unclosed(struct dsl_scan *s, struct key_value *v, struct span at)
     struct diag *d = diag_add(s->diags, DIAG_BAD_STRING, at, "this string is not closed on its line");
     diag_hint(s->diags, d, "close it with `\"`; a line break inside is written \\n");
     fill(s, v, at, false);
-    v->quoted = true;
+    v->quoted = v->broken = true;
     return DSL_STRING;
 }
 
@@ -171,6 +174,7 @@ int dsl_scan_stray(struct dsl_scan *s, struct key_value *v, struct span at)
     unsigned char c = (unsigned char)s->src->text[at.start];
     diag_add(s->diags, DIAG_BAD_BYTE, at, "byte 0x%02x cannot stand here", c);
     fill(s, v, at, false);
+    v->broken = true;
     return DSL_WORD;
 }
 
@@ -240,7 +244,7 @@ void dsl_begin(struct dsl_scan *s, const struct key_value *word)
     s->n_values = 0;
     s->word = *word;
     s->name = s->description = (struct ir_text){0};
-    if (skipping(s)) {
+    if (skipping(s) || word->broken) {
         s->wrong = true;
         return;
     }
@@ -341,7 +345,7 @@ void dsl_value(struct dsl_scan *s, const struct key_value *v)
         profile_value(s, v);
         return;
     }
-    if (s->wrong)
+    if (s->wrong || v->broken)
         return;
     switch (s->key->shape) {
     case KEY_BLOCK:

@@ -19,6 +19,7 @@ struct key_value {
     size_t len;
     struct span span;
     bool quoted; /* a string in quotes: never a number, boolean or null */
+    bool broken; /* reported by the scanner already: not judged any further */
     unsigned path_flags; /* words behind or before a path: set of decl_path_flag */
 };
 

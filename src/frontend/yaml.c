@@ -622,18 +622,18 @@ static bool read_section_key(struct reader *r, const struct key_value *name, boo
 }
 
 /* `sandbox:` of an application's configuration. A ceiling is a ceiling whether `enabled` or not. */
-static bool read_section(struct reader *r)
+static bool read_section(struct reader *r, struct span section)
 {
     struct key_list seen = {0};
     struct key_value name;
     bool usable, enabled = false;
-    struct span section = here(r);
     r->builder.profile->span = section;
     r->builder.dialect = KEY_ROBOT_LAB;
+    r->builder.said_implied_read = true; /* a ceiling asks for nothing */
     if (!plain_node(r))
         return !r->failed;
     if (r->event.type != YAML_MAPPING_START_EVENT) {
-        diag_add(r->diags, DIAG_BAD_VALUE, section, "`sandbox:` is a map");
+        diag_add(r->diags, DIAG_BAD_VALUE, here(r), "`sandbox:` is a map");
         return skip_node(r);
     }
     while (read_key(r, &name, &usable)) {
@@ -661,7 +661,7 @@ static void read_configuration(struct reader *r)
         if (section && sections++)
             diag_add(r->diags, DIAG_DUPLICATE_KEY, name.span, "`sandbox` stands twice in this file");
         else if (section) {
-            read_section(r);
+            read_section(r, name.span);
             continue;
         }
         if (usable)
