@@ -123,10 +123,10 @@ check: ## install, build and run every test; ends with a count (ENGINES=1, VARIA
 unit: $(UNIT) ## cmocka tests of single modules [TEST=module]
 	@sh tests/unit.sh $(UNIT)
 
-golden: all ## compare artifacts with tests/golden/*/expect [CASE=name]
+golden: $(B)/sbxc ## compare artifacts with tests/golden/*/expect [CASE=name]
 	@$(PYTHON) tests/golden/run.py $(B) $(CASE)
 
-golden-update: all ## rewrite tests/golden/*/expect [CASE=name]; review with git diff
+golden-update: $(B)/sbxc ## rewrite tests/golden/*/expect [CASE=name]; review with git diff
 	@$(PYTHON) tests/golden/run.py --update $(B) $(CASE)
 
 enforce: all $(B)/tests/probe ## try to escape from Landlock and bwrap sandboxes

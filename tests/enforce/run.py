@@ -1,0 +1,485 @@
+"""Tries to get out of real sandboxes: Landlock and bwrap, as root and as an ordinary user.
+
+    run.py BUILD
+
+attempts.py says what is tried. Each attempt runs unconfined first, where it must work; then under sbxrun, where
+it must work or fail as said there; after that nothing beside the grants may have changed.
+"""
+import contextlib
+import fcntl
+import os
+import pty
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+from attempts import ATTEMPTS
+
+USER = 1001
+ENGINES = ["landlock", "bwrap"]
+SUFFIX = {"landlock": ".landlock", "bwrap": ".bwrap"}
+DECLARATION = """profile enforce {
+  read "%(top)s/ro" "%(top)s/bin"
+  write "%(top)s/ws" "%(top)s/one" "%(top)s/socks"
+  network %(network)s
+  timeout 20s
+  env { allow "SBX_PASSED"; set GREETING "hello" }
+}
+"""
+
+
+class Count:
+    passed = failed = skipped = 0
+
+    def ok(self, what):
+        self.passed += 1
+        if os.environ.get("VERBOSE"):
+            print("ok %s" % what)
+
+    def fail(self, what, why):
+        self.failed += 1
+        print("FAIL %s: %s" % (what, why), flush=True)
+
+    def skip(self, what, why):
+        self.skipped += 1
+        print("skip %s: %s" % (what, why), flush=True)
+
+
+class Services:
+    """Listeners of the outside, each answering one word. One thread each, ended with the process."""
+
+    def __init__(self, folders, name):
+        self.sockets = []
+        self.ports = {"tcp": self.internet(socket.AF_INET, socket.SOCK_STREAM, "127.0.0.1"),
+                      "udp": self.internet(socket.AF_INET, socket.SOCK_DGRAM, "127.0.0.1"),
+                      "tcp6": 1}
+        with contextlib.suppress(OSError):
+            self.ports["tcp6"] = self.internet(socket.AF_INET6, socket.SOCK_STREAM, "::1")
+        for folder in folders:
+            self.serve(socket.AF_UNIX, socket.SOCK_STREAM, folder + "/stream")
+            self.serve(socket.AF_UNIX, socket.SOCK_DGRAM, folder + "/datagram")
+            os.chmod(folder + "/stream", 0o777)
+            os.chmod(folder + "/datagram", 0o777)
+        self.serve(socket.AF_UNIX, socket.SOCK_STREAM, "\0" + name)
+        # A port that nobody listens on.
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.ports["free"] = s.getsockname()[1]
+
+    def internet(self, family, kind, host):
+        return self.serve(family, kind, (host, 0)).getsockname()[1]
+
+    def serve(self, family, kind, address):
+        s = socket.socket(family, kind)
+        s.bind(address)
+        if kind == socket.SOCK_STREAM:
+            s.listen(16)
+        self.sockets.append(s)
+        threading.Thread(target=self.answer, args=(s, kind), daemon=True).start()
+        return s
+
+    @staticmethod
+    def answer(s, kind):
+        while True:
+            try:
+                if kind == socket.SOCK_STREAM:
+                    peer, _ = s.accept()
+                    with peer:
+                        peer.sendall(b"hello")
+                else:
+                    _, peer = s.recvfrom(16)
+                    if peer:
+                        s.sendto(b"hello", peer)
+            except OSError:
+                if s.fileno() < 0:
+                    return
+
+    def close(self):
+        for s in self.sockets:
+            s.close()
+
+
+class World:
+    """A tree of grants and canaries, owned by the one who runs the sandbox."""
+
+    def __init__(self, build, uid):
+        self.uid = uid
+        self.who = "root" if uid == 0 else "uid %d" % uid
+        self.as_user = {} if uid == os.getuid() else {"user": uid, "group": uid, "extra_groups": []}
+        self.top = os.path.realpath(tempfile.mkdtemp(prefix="sbx-enforce-"))
+        os.chmod(self.top, 0o755)
+        for d in ("bin", "art", "socks", "outsocks"):
+            os.mkdir(self.path(d))
+        for program in ("sbxc", "sbxrun"):
+            shutil.copy(os.path.join(build, program), self.path("bin"))
+        shutil.copy(os.path.join(build, "tests/probe"), self.path("bin"))
+        self.name = os.path.basename(self.top)
+        self.services = Services([self.path("socks"), self.path("outsocks")], self.name)
+        self.words = {d: self.path(d) for d in ("out", "ws", "ro", "one", "home", "bin", "socks", "outsocks")}
+        self.words.update({k: str(v) for k, v in self.services.ports.items()}, name=self.name)
+        self.reset()
+        self.give("art", "bin", "socks", "outsocks")
+        self.victim = subprocess.Popen([self.path("bin/probe"), "victim"], stdout=subprocess.PIPE, **self.as_user)
+        self.victim.stdout.readline()
+        self.words["victim"] = str(self.victim.pid)
+        self.env = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self.path("home"), "LC_ALL": "C.UTF-8",
+            "SBX_SECRET": "secret", "SBX_PASSED": "passed",
+        }
+        for name in os.environ:
+            if name.endswith("SAN_OPTIONS"):
+                self.env[name] = os.environ[name]
+
+    def close(self):
+        self.victim.kill()
+        self.victim.wait()
+        self.services.close()
+        shutil.rmtree(self.top)
+
+    def path(self, name):
+        return os.path.join(self.top, name)
+
+    def give(self, *names):
+        if self.uid == os.getuid():
+            return
+        for name in names:
+            os.lchown(self.path(name), self.uid, self.uid)
+            for at, dirs, files in os.walk(self.path(name)):
+                for f in dirs + files:
+                    os.lchown(os.path.join(at, f), self.uid, self.uid)
+
+    def reset(self):
+        """The tree as every attempt finds it."""
+        for d in ("out", "ws", "ro", "home"):
+            shutil.rmtree(self.path(d), ignore_errors=True)
+            os.makedirs(self.path(d + "/sub"))
+            os.mkdir(self.path(d + "/empty"))
+            self.file(d + "/file")
+        self.file("out/canary")
+        self.file("home/secret")
+        self.file("one")
+        os.symlink("../out/canary", self.path("ws/link-out"))
+        for d in ("out", "ro"):
+            shutil.copy(self.path("bin/probe"), self.path(d + "/program"))
+        self.give("out", "ws", "ro", "home", "one")
+
+    def file(self, name):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path(name))
+        with open(self.path(name), "w") as f:
+            f.write("CANARY\n")
+
+    def snapshot(self):
+        """All that may not change: names, content, owner, mode, and ctime for what else there is."""
+        seen = {}
+        for d in ("out", "ro", "home", "bin", "art"):
+            for at, dirs, files in os.walk(self.path(d)):
+                for f in [""] + dirs + files:
+                    p = os.path.join(at, f)
+                    s = os.lstat(p)
+                    text = b""
+                    if stat.S_ISREG(s.st_mode) and s.st_size < 4096:
+                        with open(p, "rb") as file:
+                            text = file.read()
+                    seen[p] = (s.st_mode, s.st_uid, s.st_nlink, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, text)
+        return seen
+
+    def compile(self, network):
+        """Both artifacts, made by the one who will run them."""
+        source = self.path("art/%s.sbx" % network)
+        with open(source, "w") as f:
+            f.write(DECLARATION % {"top": self.top, "network": network})
+        self.give("art")
+        r = self.run(
+            [self.path("bin/sbxc"), "-t", ",".join(ENGINES), "-D", "HOME=" + self.path("home"), "-o", self.path("art/" + network), source]
+        )
+        if r.returncode:
+            raise SystemExit("FAIL compile as %s: %s\nenforce: 0 passed, 1 failed, 0 skipped" % (self.who, r.stderr))
+
+    def artifact(self, engine, network):
+        return self.path("art/" + network + SUFFIX[engine])
+
+    def run(self, command, **kw):
+        kw.setdefault("stdin", subprocess.DEVNULL)
+        if not set(kw) & {"stdout", "stderr"}:
+            kw["capture_output"] = True
+        return subprocess.run(command, cwd=self.path("ws"), env=self.env, text=True, timeout=60, **self.as_user, **kw)
+
+    def confined(self, engine, network, command, **kw):
+        return self.run([self.path("bin/sbxrun"), self.artifact(engine, network), "--"] + command, **kw)
+
+
+def on_pty(world, command):
+    """The command as leader of a session with a terminal of its own."""
+    master, slave = pty.openpty()
+
+    def own_terminal():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    try:
+        os.fchown(slave, world.uid, -1)
+        return world.run(command, stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=own_terminal)
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+def with_descriptors(world, command):
+    """The command inherits a file, a folder and a connected socket of the outside."""
+    file = os.open(world.path("out/canary"), os.O_RDWR)
+    folder = os.open(world.path("out"), os.O_RDONLY)
+    connected = socket.create_connection(("127.0.0.1", world.services.ports["tcp"]))
+    try:
+        return world.run(command, pass_fds=(file, folder, connected.fileno()))
+    finally:
+        os.close(file)
+        os.close(folder)
+        connected.close()
+
+
+HOW = {"pty": on_pty, "fds": with_descriptors, None: lambda world, command: world.run(command)}
+
+
+def start(world, attempt, prefix):
+    args = [a.format(**world.words) for a in attempt.args]
+    return HOW[attempt.via](world, prefix + [world.path("bin/probe"), attempt.name] + args)
+
+
+def judge(world, attempt, may, r, before):
+    """Why the result is wrong, or None."""
+    said = (r.stdout + r.stderr).strip()
+    if r.returncode not in (0, 1) or not r.stdout.strip():
+        if r.returncode != 0 or attempt.name != "exec":
+            return "the probe did not run (status %d): %s" % (r.returncode, said)
+    if may and r.returncode:
+        return "is granted, but: %s" % said
+    if not may and not r.returncode:
+        return "is forbidden, but worked"
+    after = world.snapshot()
+    changed = [p for p in sorted(set(before) | set(after)) if before.get(p) != after.get(p)]
+    if changed:
+        return "changed what no grant covers: %s" % ", ".join(changed)
+    return None
+
+
+def attempts(count, world):
+    usable = [e for e in ENGINES if engine_works(count, world, e)]
+    for a in ATTEMPTS:
+        what = "%s as %s" % (" ".join((a.name,) + a.args), world.who)
+        if a.root and world.uid:
+            continue
+        world.reset()
+        r = start(world, a, [])
+        if r.returncode:
+            why = "unconfined it does not work: %s" % (r.stdout + r.stderr).strip()
+            count.skip(what, why) if a.host else count.fail(what, why)
+            continue
+        for engine in usable:
+            for network in ("none", "open"):
+                world.reset()
+                before = world.snapshot()
+                r = start(world, a, [world.path("bin/sbxrun"), world.artifact(engine, network), "--"])
+                wrong = judge(world, a, getattr(a, network), r, before)
+                full = "%s, %s, network %s" % (what, engine, network)
+                count.fail(full, wrong) if wrong else count.ok(full)
+
+
+# ---- Can this host do it at all? Asked without sbxrun, so that a fault of sbxrun is no reason to skip. ----
+
+def host_reason(world, engine):
+    if engine == "bwrap":
+        if not os.path.exists("/usr/bin/bwrap"):
+            return "/usr/bin/bwrap is not installed"
+        r = world.run(["/usr/bin/bwrap", "--ro-bind", "/", "/", "--unshare-all", "--proc", "/proc", "/bin/true"])
+        return "bwrap does not start here: %s" % r.stderr.strip() if r.returncode else None
+    r = world.run(["/usr/bin/unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "/bin/true"])
+    if r.returncode:
+        return "no user, PID and mount namespace here: %s" % r.stderr.strip()
+    import ctypes
+
+    landlock_create_ruleset, version = 444, 1
+    abi = ctypes.CDLL(None).syscall(landlock_create_ruleset, None, ctypes.c_size_t(0), version)
+    return "Landlock ABI %d, 3 is needed" % abi if abi < 3 else None
+
+
+def engine_works(count, world, engine):
+    r = world.confined(engine, "none", [world.path("bin/probe"), "true"])
+    if r.returncode == 0:
+        count.ok("%s starts as %s" % (engine, world.who))
+        return True
+    why = host_reason(world, engine)
+    what = "everything under %s as %s" % (engine, world.who)
+    count.skip(what, why) if why else count.fail(what, "status %d: %s" % (r.returncode, r.stderr.strip()))
+    return False
+
+
+# ---- What else a run is ----------------------------------------------------------------------------------
+
+def programs(count, world, engine):
+    """Ordinary programs of the system work, and a command's status is its own."""
+    rows = [
+        ("python3", ["/usr/bin/python3", "-c", "import json, os, ssl, subprocess; print(os.getcwd())"], 0, world.path("ws") + "\n"),
+        ("a pipeline", ["/bin/sh", "-c", "printf 'b\\na\\n' | sort | head -n 1"], 0, "a\n"),
+        ("a background job", ["/bin/sh", "-c", "sleep 0 & wait; echo done"], 0, "done\n"),
+        ("git", ["/usr/bin/git", "--version"], 0, None),
+        ("looked up in PATH", ["env", "true"], 0, ""),
+        ("own status", ["/bin/sh", "-c", "exit 42"], 42, ""),
+        ("killed by itself", ["/bin/sh", "-c", "kill -9 $$"], 137, ""),
+        ("not found", ["/nonexistent"], 127, ""),
+        ("not in PATH", ["nonexistent-program"], 127, ""),
+        ("not executable", [world.path("ws/file")], 126, ""),
+        ("private TMPDIR", ["/bin/sh", "-c", 'echo x > "$TMPDIR/x" && cat "$TMPDIR/x" && echo y > "$HOME/y" && cd'], 0, "x\n"),
+        ("set variable", ["/bin/sh", "-c", "echo $GREETING"], 0, "hello\n"),
+    ]
+    for name, command, status, output in rows:
+        world.reset()
+        r = world.confined(engine, "none", command)
+        what = "%s as %s, %s" % (name, world.who, engine)
+        if r.returncode != status or (output is not None and r.stdout != output):
+            count.fail(what, "status %d, output %r, %s" % (r.returncode, r.stdout, r.stderr.strip()))
+        else:
+            count.ok(what)
+
+
+def environment(count, world, engine):
+    """Exactly the names that the declaration lets through."""
+    r = world.confined(engine, "none", ["/usr/bin/env", "-0"])
+    names = sorted(v.split("=")[0] for v in r.stdout.split("\0") if v)
+    # PWD is what dash and bash would add; /usr/bin/env adds nothing.
+    want = sorted(["PATH", "HOME", "TMPDIR", "LC_ALL", "GREETING", "SBX_PASSED"])
+    what = "environment as %s, %s" % (world.who, engine)
+    count.ok(what) if names == want else count.fail(what, "%s instead of %s" % (names, want))
+
+
+def marked(mark):
+    """Processes whose arguments hold this text."""
+    found = []
+    for pid in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if pid.isdigit() and mark in open("/proc/%s/cmdline" % pid, "rb").read():
+                found.append(int(pid))
+    return found
+
+
+def gone_within(mark, seconds):
+    end = time.monotonic() + seconds
+    while marked(mark):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def processes(count, world, engine):
+    """Nothing of a run outlives it, however it ends."""
+    # A length of sleep that nobody else uses, found again in the list of processes.
+    for i, (name, script, status) in enumerate([
+        ("background children at a normal end", "setsid sleep %s & setsid sleep %s & exit 3", 3),
+        ("children that ignore TERM at the deadline", "trap '' TERM INT HUP; setsid sleep %s & sleep %s", 124),
+        ("a stopped command at the deadline", "sleep %s & setsid sleep %s & kill -STOP $$", 124),
+    ]):
+        number = "86%d.%d%d" % (os.getpid(), i, ENGINES.index(engine))
+        mark = ("sleep\0" + number).encode()
+        script = script.replace("%s", number)
+        command = [world.path("bin/sbxrun")] + (["--timeout", "1s"] if status == 124 else [])
+        begun = time.monotonic()
+        r = world.run(command + [world.artifact(engine, "none"), "--", "/bin/sh", "-c", script])
+        took = time.monotonic() - begun
+        what = "%s as %s, %s" % (name, world.who, engine)
+        left = marked(mark)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        if r.returncode != status or took > 6:
+            count.fail(what, "status %d after %.1f s: %s" % (r.returncode, took, r.stderr.strip()))
+        elif left:
+            count.fail(what, "%d processes outlived sbxrun" % len(left))
+        else:
+            count.ok(what)
+    killed(count, world, engine)
+
+
+def killed(count, world, engine):
+    number = "87%d.%d" % (os.getpid(), ENGINES.index(engine))
+    mark = ("sleep\0" + number).encode()
+    p = subprocess.Popen(
+        [world.path("bin/sbxrun"), world.artifact(engine, "none"), "--", "/bin/sh", "-c", "setsid sleep %s & sleep %s" % (number, number)],
+        stdin=subprocess.DEVNULL, cwd=world.path("ws"), env=world.env, **world.as_user)
+    end = time.monotonic() + 10
+    while len(marked(mark)) < 2 and time.monotonic() < end:
+        time.sleep(0.02)
+    started = len(marked(mark))
+    p.kill()
+    p.wait()
+    gone = gone_within(mark, 2)
+    for pid in marked(mark):
+        os.kill(pid, signal.SIGKILL)
+    what = "SIGKILL of sbxrun as %s, %s" % (world.who, engine)
+    if started < 2:
+        count.fail(what, "the command did not start")
+    elif not gone:
+        count.fail(what, "processes outlived it")
+    else:
+        count.ok(what)
+
+
+def refusals(count, world, engine):
+    """What cannot be enforced never starts: status 125, one line, canary untouched."""
+    with open(world.artifact(engine, "none"), "rb") as f:
+        whole = f.read()
+    rows = [("a byte changed", whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]), ("cut short", whole[:-1]),
+            ("a byte more", whole + b"\0"), ("empty", b""), ("no artifact at all", b"#!/bin/sh\n")]
+    for name, data in rows:
+        world.reset()
+        path = world.path("art/damaged")
+        with open(path, "wb") as f:
+            f.write(data)
+        world.give("art")
+        r = world.run([world.path("bin/sbxrun"), path, "--", "/bin/sh", "-c", "echo started; echo x > %s" % world.path("ws/started")])
+        what = "artifact with %s as %s, %s" % (name, world.who, engine)
+        lines = r.stderr.strip().splitlines()
+        if r.returncode != 125 or r.stdout or os.path.exists(world.path("ws/started")) or len(lines) != 1:
+            count.fail(what, "status %d: %s" % (r.returncode, (r.stdout + r.stderr).strip()))
+        else:
+            count.ok(what)
+        os.unlink(path)
+
+
+def half(count, build, uid):
+    world = World(build, uid)
+    try:
+        for network in ("none", "open"):
+            world.compile(network)
+        attempts(count, world)
+        for engine in ENGINES:
+            if host_reason(world, engine):
+                continue  # said by attempts()
+            for test in (programs, environment, processes, refusals):
+                test(count, world, engine)
+    finally:
+        world.close()
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    count = Count()
+    os.umask(0o022)
+    if os.getuid() == 0:
+        half(count, build, 0)
+        half(count, build, USER)
+    else:
+        half(count, build, os.getuid())
+        print("enforce: the half that runs as root needs root")
+    print("enforce: %d passed, %d failed, %d skipped" % (count.passed, count.failed, count.skipped))
+    return 1 if count.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
