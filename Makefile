@@ -29,7 +29,7 @@ endif
 # ---- What is built from what -------------------------------------------------------------------------
 BASE_SRC := src/arena.c src/buf.c src/sha256.c src/source.c src/diag.c
 SBXC_SRC := $(sort $(wildcard src/*.c src/frontend/*.c src/backends/*.c))
-RT_SRC   := $(sort $(wildcard src/runtime/*.c)) src/sha256.c
+RT_SRC   := $(sort $(wildcard src/runtime/*.c)) src/sha256.c src/units.c
 GEN_SRC  := $(B)/gen/policy.tab.c $(B)/gen/policy.lex.c $(B)/gen/presets.c $(B)/gen/filters.c
 
 SBXC_OBJ := $(SBXC_SRC:%.c=$(B)/%.o) $(GEN_SRC:.c=.o)

@@ -101,7 +101,8 @@ struct rt_run {
     struct rt_options options;
     char *const *argv;       /* the command, NULL-terminated */
     char *const *caller_env; /* environ of sbxrun */
-    bool terminal;           /* stdin is a terminal: the command stays in this session */
+    bool terminal;           /* stdin is this session's terminal: the command stays in the session */
+    bool foreground;         /* and this process group has it */
 
     struct rt_artifact artifact;
     struct rt_policy policy;
@@ -157,6 +158,8 @@ struct rt_engine {
     /* NULL for engines with a stage, whose report is the outcome. Otherwise: what run->child's end says
      * about the command: fills run->outcome, or rt_fail()s. NULL without stage: the status is the command's. */
     bool (*ended)(struct rt_run *run, int wait);
+    /* What STAGE_FAILED's detail stands for, for the message. NULL: nothing. */
+    const char *(*detail)(struct rt_run *run, uint32_t detail);
     /* Removes what prepare() or start() left on the host; called once nothing runs any more, also after a
      * failure in any step from prepare() on. NULL: nothing. */
     void (*done)(struct rt_run *run);

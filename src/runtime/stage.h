@@ -23,14 +23,15 @@
 enum { STAGE_CONTROL_FD = 3, STAGE_PLAN_FD = 4, STAGE_EXEC_FD = 5 };
 
 enum stage_flag {
-    STAGE_TERMINAL = 1 << 0, /* stdin is the session's terminal: own foreground group instead of a new session */
+    STAGE_TERMINAL = 1 << 0,   /* stdin is the session's terminal: an own process group, not a new session */
+    STAGE_FOREGROUND = 1 << 1, /* that group takes the terminal at once; only with STAGE_TERMINAL */
 };
 
 struct stage_plan {
     char *const *argv; /* of the command; argv[0] without slash is looked up in PATH of envp, inside */
     char *const *envp;
     const char *cwd; /* absolute, as seen inside */
-    unsigned flags;  /* set of stage_flag */
+    unsigned flags;  /* set of stage_flag: stage_flags() */
 };
 
 /* Messages on the control socket, one a packet. */
@@ -39,11 +40,12 @@ enum stage_kind {
     STAGE_SIGNAL = 1, /* value: signal for the command's process group */
     STAGE_SIGNAL_ALL, /* value: signal for every process in the sandbox, followed by CONT; the stage then stays
                        * until all are gone */
-    STAGE_RESUME,     /* after STAGE_STOPPED: the command's group is made foreground again and continued */
+    STAGE_RESUME,     /* after STAGE_STOPPED: all is continued; value 1: the terminal is given back */
     /* from the stage */
     STAGE_FAILED,  /* value: errno, step: enum stage_step; the command was not executed */
     STAGE_ENDED,   /* value: wait status of the command */
-    STAGE_STOPPED, /* value: the signal that stopped the command; only with STAGE_TERMINAL */
+    STAGE_STOPPED, /* only with STAGE_TERMINAL: the command stopped, and all else with it, so that nothing runs on
+                    * while sbxrun is stopped too and no deadline is kept */
 };
 
 /* What failed before the command's execve. STAGE_STEP(enum, "step", "what") */
@@ -96,8 +98,11 @@ _Noreturn void stage_run(const struct stage_plan *plan, int control, stage_confi
 /* main() of a process that was started as STAGE_NAME. */
 _Noreturn void stage_main(void);
 
-/* The plan as bytes for STAGE_PLAN_FD: a sealed memory file, close-on-exec; -1 after rt_fail(). */
+/* The flags that fit the caller's terminal. */
 struct rt_run;
+unsigned stage_flags(const struct rt_run *run);
+
+/* The plan as bytes for STAGE_PLAN_FD: a sealed memory file, close-on-exec; -1 after rt_fail(). */
 int stage_plan_fd(struct rt_run *run, const struct stage_plan *plan);
 
 #endif

@@ -60,6 +60,21 @@ int sys_clone_tree(int object)
                         SYS_OPEN_TREE_CLONE | O_CLOEXEC | SYS_AT_EMPTY_PATH | SYS_AT_RECURSIVE);
 }
 
+int sys_new_fs(const char *type, const char *key, const char *value, unsigned attrs)
+{
+    enum { FSCONFIG_SET_STRING = 1, FSCONFIG_CREATE = 6, FS_CLOEXEC = 1 };
+    int tree = -1, fs = (int)syscall(SYS_fsopen, type, FS_CLOEXEC);
+    if (fs < 0)
+        return -1;
+    if ((!key || !syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0)) &&
+        !syscall(SYS_fsconfig, fs, FSCONFIG_CREATE, NULL, NULL, 0))
+        tree = (int)syscall(SYS_fsmount, fs, FS_CLOEXEC, attrs);
+    int error = errno;
+    close(fs);
+    errno = error;
+    return tree;
+}
+
 int sys_put_tree(int tree, int object)
 {
     return (int)syscall(SYS_move_mount, tree, "", object, "",

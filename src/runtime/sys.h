@@ -40,6 +40,8 @@ enum {
 enum sys_mount_attr { SYS_ATTR_RDONLY = 0x01, SYS_ATTR_NOSUID = 0x02, SYS_ATTR_NODEV = 0x04, SYS_ATTR_NOEXEC = 0x08 };
 /* A detached, recursive copy of the mounts at and beneath the object (5.2). */
 int sys_clone_tree(int object);
+/* A new, detached file system of a type, `key` set to `value`, with a set of sys_mount_attr (5.2). */
+int sys_new_fs(const char *type, const char *key, const char *value, unsigned attrs);
 /* Mounts a detached tree on the object. */
 int sys_put_tree(int tree, int object);
 /* Sets attributes on all mounts at and beneath dir/path; propagation 0 leaves it (5.12). */
