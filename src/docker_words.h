@@ -20,9 +20,9 @@ enum dk_operand {
     DK_FIXED,    /* the text of the table */
     DK_TMPDIR,   /* the first tmpdir of the run section, then DOCKER_TMPFS */
     DK_HOME,     /* the same with "/home" behind the folder, then DOCKER_TMPFS */
-    DK_VARIABLE, /* NAME=VALUE: PATH, HOME, TMPDIR unless passed or set; then all of env-set, in order */
-    DK_BIND,     /* one CSV record: type=bind,src=PATH,dst=PATH[,readonly] */
-    DK_SOURCE,   /* DOCKER_OPTIONAL and the source of the mount before it */
+    DK_VARIABLE, /* NAME=VALUE: PATH and HOME unless passed or set, TMPDIR unless set; then env-set, in order */
+    DK_BIND,     /* one CSV record: type=bind,src=PATH,dst=PATH[,readonly]; a source that must be a folder ends in a slash */
+    DK_SOURCE,   /* DOCKER_OPTIONAL and the source of the mount before it, without final slash */
 };
 
 /* How often. DK_NONE, DK_OPEN: once if the network is that, else never. */

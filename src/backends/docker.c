@@ -31,6 +31,7 @@ struct mount {
     const char *source, *dest;
     struct span span; /* of the clause */
     bool write, optional;
+    bool folder; /* the source is written with a final slash, which only a folder can have */
 };
 
 struct emitter {
@@ -69,6 +70,7 @@ static void add_mount(struct emitter *e, const struct ir_rule *r, const char *so
         .span = r->span,
         .write = r->allow & IR_WRITE,
         .optional = r->flags & IR_OPTIONAL,
+        .folder = r->type == IR_TYPE_DIR && !strcmp(source, r->path),
     };
 }
 
@@ -184,7 +186,7 @@ static bool is_passed_or_set(const struct ir_policy *p, const char *name)
             return true;
     for (size_t i = 0; i < p->n_env_pass; i++)
         if (!strcmp(p->env_pass[i].name, name))
-            return true;
+            return strcmp(name, "TMPDIR") != 0; /* always the private one */
     return false;
 }
 
@@ -220,9 +222,10 @@ static bool put_field(struct emitter *e, const char *key, const char *path)
 
 static void put_mount(struct emitter *e, const struct mount *m)
 {
+    const char *source = m->folder ? arena_printf(e->a, "%s/", m->source) : m->source;
     put(e, ROWS[DK_WORD_MOUNT].word);
     buf_str(e->out, "type=bind");
-    if (!put_field(e, "src", m->source) || !put_field(e, "dst", m->dest)) {
+    if (!put_field(e, "src", source) || !put_field(e, "dst", m->dest)) {
         diag_add(e->diags, DIAG_UNQUOTABLE, m->span,
                  "docker cannot mount this path: it holds CR LF or bytes that are no UTF-8");
         e->failed = true;
