@@ -45,7 +45,7 @@ count() {
     while IFS= read -r line; do
         case $line in
         "ok "*) pass "$1: ${line#ok }" ;;
-        "FAIL "*) fail "$1: ${line#FAIL }" "see above" ;;
+        "FAIL "*) fail "$1" "${line#FAIL }" ;;
         "") ;;
         *) fail "$1" "$line" ;;
         esac
