@@ -579,11 +579,19 @@ static void pass_signal(struct rt_run *run, int sig, bool all)
     kill(run->child, sig);
 }
 
+/* Not yet waited for, so that its number is still its own. */
+static bool is_child(pid_t pid)
+{
+    siginfo_t info;
+    return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+}
+
 static void end(struct rt_run *run)
 {
     /* Not created yet or gone already: then only the client is left. */
-    if (!ask(run, "kill", "--signal=KILL"))
+    if (!ask(run, "kill", "--signal=KILL") && is_child(run->child))
         kill(run->child, SIGKILL);
+    dismiss_guard(run->own); /* else its end would be waited for */
 }
 
 static bool ended(struct rt_run *run, int wait)
