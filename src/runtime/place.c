@@ -46,7 +46,7 @@ static const char *wanted_folder(struct rt_run *run)
     return rt_strn(run, real, strlen(real));
 }
 
-static bool choose_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path))
+bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path))
 {
     const char *wanted = wanted_folder(run);
     int error = errno;
@@ -69,7 +69,7 @@ static bool choose_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, 
 
 bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path))
 {
-    if (!choose_workdir(run, sees))
+    if (!rt_place_workdir(run, sees))
         return false;
     if (!run->policy.confine)
         return true;
