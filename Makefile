@@ -106,7 +106,7 @@ $(B)/tests/probe: tests/enforce/probe.c
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -O1 -static -MMD -MP -o $@ $<
 
-.PHONY: deps demo check unit golden golden-update enforce layers san install help
+.PHONY: deps demo check unit golden golden-update enforce layers lint san install help
 deps: ## install missing Debian packages (ENGINES=1: container engines too)
 	@sh tools/deps.sh
 
@@ -131,6 +131,9 @@ golden-update: $(B)/sbxc ## rewrite tests/golden/*/expect [CASE=name]; review wi
 
 enforce: all $(B)/tests/probe ## try to escape from Landlock and bwrap sandboxes
 	@$(PYTHON) tests/enforce/run.py $(B)
+
+lint: $(GEN_SRC) ## headers alone, cppcheck, shellcheck, mandoc
+	@sh tests/lint.sh $(B)
 
 layers: ## check that includes follow the architecture
 	@sh tests/layers.sh

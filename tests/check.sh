@@ -38,6 +38,10 @@ suite() {
 
 suite layers sh tests/layers.sh
 suite unit sh tests/unit.sh "$@"
+case $build in
+*/san) echo 'Left out under the sanitizers, where sbxrun is linked dynamically: linked.' ;;
+*) suite linked sh tests/linked.sh "$build" ;;
+esac
 suite golden "${PYTHON:-python3}" tests/golden/run.py "$build"
 for name in seatbelt bwrap docker; do
     [ ! -e "tests/$name/run.sh" ] || suite "$name" sh "tests/$name/run.sh" "$build"

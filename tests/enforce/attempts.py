@@ -42,7 +42,6 @@ FILES = [
     forbidden("write", "{ws}/link-out"),
     forbidden("write", "/usr/lib/os-release", root=True),
     forbidden("open-write", "/proc/sys/kernel/domainname", root=True),
-    forbidden("open-write", "/proc/sysrq-trigger", host=True, root=True),
     forbidden("create", "{out}/new"),
     forbidden("create", "{ro}/new"),
     forbidden("create", "{home}/new"),

@@ -126,6 +126,7 @@ class World:
         self.words.update({k: str(v) for k, v in self.services.ports.items()}, name=self.name)
         self.reset()
         self.give("art", "bin", "socks", "outsocks")
+        os.chown(self.top, uid, -1)
         self.victim = subprocess.Popen([self.path("bin/probe"), "victim"], stdout=subprocess.PIPE, **self.as_user)
         self.victim.stdout.readline()
         self.words["victim"] = str(self.victim.pid)
