@@ -192,6 +192,8 @@ bool rt_path_within(const char *path, const char *dir);
  * the caller's folder if sees() says that it exists inside the view; else, without --cwd, skill-dir; else it
  * fails. tmpdir: the first candidate that is a real folder here and neither holds nor lies beneath workdir. */
 bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
+/* Only run->workdir: for engines whose TMPDIR is a fresh folder. */
+bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
 /* Only the first half: for engines that make TMPDIR a fresh folder. */
 bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
 /* For sees(): would a grant of `granted` make `path` exist: at or beneath it, or a parent of it? */
