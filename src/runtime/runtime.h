@@ -194,8 +194,6 @@ bool rt_path_within(const char *path, const char *dir);
 bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
 /* Only run->workdir: for engines whose TMPDIR is a fresh folder. */
 bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
-/* Only the first half: for engines that make TMPDIR a fresh folder. */
-bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
 /* For sees(): would a grant of `granted` make `path` exist: at or beneath it, or a parent of it? */
 bool rt_grant_shows(const char *path, const char *granted);
 
