@@ -24,9 +24,13 @@ fail() {
     echo "FAIL $1: $2"
 }
 
+skip() {
+    skipped=$((skipped + 1))
+    echo "skip $1"
+}
+
 if ! command -v tinyscheme >/dev/null; then
-    skipped=1
-    echo "skip seatbelt: tinyscheme is not installed"
+    skip "seatbelt: tinyscheme is not installed"
     finish
 fi
 work=$(mktemp -d) || exit 1
@@ -46,6 +50,7 @@ count() {
         case $line in
         "ok "*) pass "$1: ${line#ok }" ;;
         "FAIL "*) fail "$1" "${line#FAIL }" ;;
+        "skip "*) skip "$1: ${line#skip }" ;;
         "") ;;
         *) fail "$1" "$line" ;;
         esac
@@ -122,4 +127,7 @@ if "$build/sbxc" -t seatbelt "$work/core.sbx" -o "$work/core.sb" 2>"$work/err" &
 else
     fail "core is only a request" "$(head -n 1 "$work/err")"
 fi
+
+sh "$here/engine.sh" "$build" >"$work/answers" 2>&1
+count engine "$work/answers"
 finish
