@@ -446,7 +446,7 @@ static int p_fork(void)
 static int pty_ioctl(unsigned long request)
 {
     int master, slave;
-    char byte[2] = "x"; /* TIOCLINUX would read a subcode: 'x' is none of a pty's */
+    char byte[sizeof(struct winsize)] = "x"; /* TIOCLINUX would read a subcode: 'x' is none of a pty's */
     if (openpty(&master, &slave, NULL, NULL, NULL) < 0)
         return errno;
     if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
