@@ -6,8 +6,9 @@
 #   - tables and manuals name every clause, option, message, loss, key and word that the sources have
 #   - the hexdump in docs/artifacts.md is what the compiler writes; the manuals pass mandoc's checks
 #
-# Tags of a fenced block: KIND, KIND-note TEXT, KIND-error TEXT with KIND one of sbx, yaml, skill; behind it
+# Tags of a fenced block: KIND, KIND-note TEXT, KIND-error TEXT with KIND one of sbx, yaml, skill; behind KIND
 # `same` (equal artifacts to the block before) or `ceiling` (holds for the next block). TEXT must be in stderr.
+# shellcheck disable=SC2016 # backticks of Markdown
 set -u
 build=${1:-build/release}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,7 +33,7 @@ skip() {
     echo "skip $1"
 }
 
-# Runs the test; counts it under the name that follows.
+# Runs the test; counts it under the name that stands first.
 check() {
     name=$1
     shift
@@ -41,7 +42,10 @@ check() {
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-TARGETS=seatbelt,bwrap,landlock,docker
+
+show_err() {
+    sed 's/^/    /' "$work/err" | head -n 12
+}
 
 # ---- Declarations ------------------------------------------------------------------------------------------
 
@@ -53,7 +57,7 @@ make_tree() {
     : >"$root/work/file.txt"
 }
 
-# Writes the blocks of a document to $work/blocks/NNN.text, each with its tag line in NNN.tag.
+# Writes the blocks of a document to $work/blocks/NNN.text, each with its line and tag in NNN.tag.
 split_blocks() {
     rm -rf "$work/blocks"
     mkdir "$work/blocks"
@@ -66,21 +70,14 @@ split_blocks() {
 
 compile() {
     "$build/sbxc" --sysroot "$work/root" --base /work -D HOME=/home/u -D WORK_DIR=/work -D SKILL_DIR=/skills/purge \
-        --image debian:12 "$@"
+        "$@" 2>"$work/err"
 }
 
-# Compiles one block. $1 file of the block, $2 prefix of the artifacts.
-compile_block() {
-    set -- "$1" -t "$TARGETS" -o "$2"
-    [ -z "$ceiling" ] || set -- "$@" --ceiling "$ceiling"
-    compile "$@" 2>"$work/err"
+compile_all() {
+    compile --image debian:12 -t seatbelt,bwrap,landlock,docker "$@"
 }
 
-show_err() {
-    sed 's/^/    /' "$work/err" | head -n 12
-}
-
-same_artifacts() {
+equal_artifacts() {
     for suffix in .sb .bwrap .landlock .docker; do
         cmp -s "$1$suffix" "$2$suffix" || return 1
     done
@@ -89,7 +86,11 @@ same_artifacts() {
 # $1 place, $2 how (plain, note, error), $3 text or `same`, $4 file
 try_block() {
     made=$work/made/$(basename "$4")
-    compile_block "$4" "$made"
+    if [ -n "$ceiling" ]; then
+        compile_all "$4" -o "$made" --ceiling "$ceiling"
+    else
+        compile_all "$4" -o "$made"
+    fi
     status=$?
     if [ "$2" = error ]; then
         check "$1: refused" test "$status" = 1
@@ -103,7 +104,7 @@ try_block() {
     fi
     pass
     [ "$2" = plain ] || check "$1: says \"$3\"" grep -qF -- "$3" "$work/err"
-    [ "$3" != same ] || check "$1: artifacts equal those of the block before" same_artifacts "$last" "$made"
+    [ "$3" != same ] || check "$1: artifacts equal those of the block before" equal_artifacts "$last" "$made"
     last=$made
 }
 
@@ -128,8 +129,7 @@ block() {
     ceiling=
 }
 
-declarations() {
-    make_tree
+test_language() {
     split_blocks "$docs/language.md"
     mkdir "$work/made"
     ceiling=
@@ -140,22 +140,71 @@ declarations() {
         block "${tag%.tag}" "$line" "${kind:-none}" "$text"
     done
     check "language.md has declarations" test "$blocks" -gt 40
+    # A clause of the key table has a heading; `fs_read`, `fs_write` and the like share one.
+    sed -n '/^const struct key key_profile/,/^};/s/.*\.yaml = "\([a-z_]*\)".*/`\1`/p' "$top/src/frontend/keys.c" >"$work/names"
+    grep '^### ' "$docs/language.md" >"$work/headings"
+    n=0
+    while read -r clause; do
+        n=$((n + 1))
+        check "language.md has no heading for $clause" grep -qF "$clause" "$work/headings"
+    done <"$work/names"
+    check "there are clauses to look for" test "$n" -gt 5
 }
 
-# ---- Tables and manuals ------------------------------------------------------------------------------------
+# ---- Artifacts ---------------------------------------------------------------------------------------------
 
-# The document holds each line of standard input as a fixed string. $1 document, $2 what they are
+# The document holds each line of $work/names as a fixed string. $1 document, $2 what they are
 holds_each() {
     n=0
     while IFS= read -r word; do
         n=$((n + 1))
         check "$1 has no $2 $word" grep -qF -- "$word" "$docs/$1"
-    done <<END
-$(cat)
-END
-    check "there are ${2}s to look for in $1" test "$n" -gt 1
+    done <"$work/names"
+    check "there is a $2 to look for in $1" test "$n" -gt 0
 }
 
-declarations
+# The names in the rows X(ID, "name", ...) or MACRO("name", ...) of a source.
+names_of() {
+    sed -n "s/^ *$1(\([A-Z_0-9]*, *\)\{0,1\}\"\([^\"]*\)\".*/\2/p" "$top/src/$2"
+}
+
+test_artifacts() {
+    names_of X artifact.h | sed 's/.*/| `&` |/' >"$work/names"
+    holds_each artifacts.md key
+    for words in bwrap_words.h docker_words.h; do
+        names_of X "$words" | sort -u | sed 's/^/`/' >"$work/names"
+        holds_each artifacts.md word
+    done
+    names_of X seatbelt_words.h | sed 's/.*/`&`/' >"$work/names"
+    holds_each artifacts.md operation
+    want=$(names_of X artifact.h | tr '\n' ' ')
+    got=$(sed -n '/^## Run section/,/^Numbers/s/^| `\([a-z-]*\)` |.*/\1/p' "$docs/artifacts.md" | tr '\n' ' ')
+    check "artifacts.md: the keys stand in the order of artifact.h" test "$want" = "$got"
+}
+
+# Each line "OFFSET HEX BYTES  TEXT" of the example against the blob.
+test_hexdump() {
+    split_blocks "$docs/artifacts.md"
+    tag=$(grep -l ' sbx$' "$work"/blocks/*.tag)
+    dump=$(grep -l ' hexdump$' "$work"/blocks/*.tag)
+    mv "${tag%.tag}.text" "$work/example.sbx"
+    compile -t landlock -o "$work/example.landlock" "$work/example.sbx" || show_err
+    lines=0
+    while read -r offset bytes; do
+        [ -n "$offset" ] || continue
+        bytes=$(echo "$bytes" | sed 's/^\(\([0-9a-f][0-9a-f] \{0,1\}\)*\)\( .*\)*$/\1/; s/ *$//')
+        n=$(echo "$bytes" | wc -w)
+        real=$(od -A n -t x1 -v -j "$offset" -N "$n" "$work/example.landlock" 2>/dev/null | tr -s ' \n' ' ' |
+            sed 's/^ //; s/ $//')
+        check "artifacts.md: at $offset stands $real" test "$bytes" = "$real"
+        lines=$((lines + 1))
+    done <"${dump%.tag}.text"
+    check "artifacts.md has a hexdump" test "$lines" -gt 30
+}
+
+make_tree
+test_language
+test_artifacts
+test_hexdump
 echo "docs: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
