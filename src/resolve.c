@@ -100,7 +100,8 @@ static bool expand_variable(struct resolver *r, const struct decl_path *p, const
         return true;
     }
     *root = variable(r->env, name);
-    if (*root)
+    /* A home that is not absolute would make `$HOME/x` another path, at worst /x. */
+    if (*root && **root == '/')
         return true;
     struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, 0, n, "this variable is not known here");
     diag_hint(r->diags, d, "known are $HOME, $WORK_DIR, $SKILL_DIR, $TMPDIR and those of -D NAME=VALUE");
@@ -197,9 +198,10 @@ struct walk {
     size_t len, cap;
     bool missing;      /* what cur names does not exist, nor anything beneath */
     bool below_file;   /* ... because a part of it is no folder */
-    bool after_link;   /* the last component was a link */
-    bool dot_dot_link; /* `..` stood behind a link */
-    unsigned links;
+    bool linked;       /* a component of the written path was a link; cur[0, led) is where it led */
+    size_t led;
+    const char *dot_dot; /* why a `..` of the written path is refused, or NULL */
+    unsigned links, depth; /* links followed so far, and being followed now */
     mode_t mode; /* of cur, 0 when missing or not looked at */
     int error;   /* errno of a look-up that failed otherwise */
 };
@@ -258,7 +260,10 @@ static void follow(struct resolver *r, struct walk *w)
     else
         pop(w);
     w->cur[w->len] = '\0';
+    w->mode = S_IFDIR; /* of the folder that the link stands in, or the root */
+    w->depth++;
     walk(r, w, arena_strn(r->arena, target, (size_t)n));
+    w->depth--;
     if (w->error)
         return;
     r->links = arena_grow(r->arena, r->links, &r->cap_links, r->n_links + 1, sizeof *r->links);
@@ -285,15 +290,31 @@ static void look(struct resolver *r, struct walk *w)
     w->mode = st.st_mode;
     if (S_ISDIR(st.st_mode))
         learn(r, w);
-    w->after_link = S_ISLNK(st.st_mode);
-    if (w->after_link) {
-        follow(r, w);
-        w->after_link = true;
-    }
+    if (!S_ISLNK(st.st_mode))
+        return;
+    follow(r, w);
+    w->linked = true;
+    w->led = w->len;
 }
 
-/* Takes the components of text one by one, as the kernel would. Links inside link texts may be followed by
- * `..`: there cur is canonical already. */
+/* `..` goes where the kernel goes. In the written path it must also be where a reader thinks it goes, so it
+ * neither leaves what a link led to nor stands at the root; in the text of a link both are usual. */
+static void dot_dot(struct resolver *r, struct walk *w)
+{
+    if (w->len && !S_ISDIR(w->mode)) {
+        push(r, w, "..", 2); /* only for the message */
+        w->missing = w->below_file = true;
+        return;
+    }
+    if (!w->depth && w->linked && w->len <= w->led)
+        w->dot_dot = "`..` stands behind a link here";
+    else if (!w->depth && !w->len)
+        w->dot_dot = "`..` leads above the root";
+    pop(w);
+    w->mode = S_IFDIR;
+}
+
+/* Takes the components of text one by one, as the kernel would. Beneath what is missing nothing is looked at. */
 static void walk(struct resolver *r, struct walk *w, const char *text)
 {
     for (const char *s = text; *s && !w->error;) {
@@ -301,12 +322,9 @@ static void walk(struct resolver *r, struct walk *w, const char *text)
         size_t n = strcspn(s, "/");
         if (n == 2 && s[0] == '.' && s[1] == '.') {
             if (w->missing)
-                w->error = ENOENT;
-            w->dot_dot_link |= w->after_link;
-            pop(w);
-            w->mode = S_IFDIR;
+                return;
+            dot_dot(r, w);
         } else if (n && !(n == 1 && s[0] == '.')) {
-            w->after_link = false;
             push(r, w, s, n);
             if (!w->missing)
                 look(r, w);
@@ -395,9 +413,9 @@ static enum resolve_result on_this_host(struct resolver *r, const struct decl_pa
     struct walk w = {.cap = 0};
     size_t links = r->n_links;
     walk(r, &w, path);
-    if (w.dot_dot_link) {
-        struct diag *d = diag_add(r->diags, DIAG_DOT_DOT, p->span, "`..` stands behind a link here");
-        diag_hint(r->diags, d, "write where the link leads, without `..`");
+    if (w.dot_dot) {
+        struct diag *d = diag_add(r->diags, DIAG_DOT_DOT, p->span, "%s", w.dot_dot);
+        diag_hint(r->diags, d, "write where it leads, without `..`");
         return RESOLVE_ERROR;
     }
     if (w.error)
@@ -425,6 +443,8 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
         return RESOLVE_ERROR;
     const char *path = resolve_absolute(r->arena, "", text);
     *out = (struct ir_rule){.span = p->span, .root = IR_ROOT_SLASH, .type = IR_TYPE_ANY};
+    if (p->flags & DECL_OPTIONAL)
+        out->flags = IR_OPTIONAL;
     enum resolve_result result = RESOLVED;
     if (tmpdir) {
         /* The private TMPDIR is made at launch: there is nothing to look at. */
