@@ -8,11 +8,13 @@
  * empty environment.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../filters.h"
@@ -363,7 +365,7 @@ static bool pass_filter(struct rt_run *run)
 static bool prepare(struct rt_run *run)
 {
     struct own *own = run->own;
-    struct stage_plan plan = {run->argv, run->envp, run->workdir, run->terminal ? STAGE_TERMINAL : 0};
+    struct stage_plan plan = {run->argv, run->envp, run->workdir, stage_flags(run)};
     own->fds = rt_alloc(run, own->n_grants + 8, sizeof *own->fds);
     if (!own->fds)
         return false;
@@ -395,6 +397,18 @@ static bool start(struct rt_run *run)
     return ok;
 }
 
+/* bwrap ties its child to its own life only at the end of its set-up: killed before that, it leaves one
+ * behind that goes on to start the stage. The stage ends with the control socket, whoever started it. */
+static void kill_all(struct rt_run *run)
+{
+    siginfo_t info;
+    if (run->control >= 0)
+        shutdown(run->control, SHUT_RDWR);
+    /* Not yet waited for, so the number is still its own. */
+    if (run->child > 0 && !waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOHANG | WNOWAIT))
+        kill(run->child, SIGKILL);
+}
+
 const struct rt_engine rt_engine_bwrap = {
     .target = "bwrap",
     .places = PLACES,
@@ -403,4 +417,5 @@ const struct rt_engine rt_engine_bwrap = {
     .place = place,
     .prepare = prepare,
     .start = start,
+    .kill = kill_all,
 };

@@ -3,6 +3,7 @@
 /* One line per target. A file joins the build by being here. */
 const struct rt_engine *const rt_engines[] = {
     &rt_engine_landlock,
+    &rt_engine_bwrap,
     &rt_engine_seatbelt,
     &rt_engine_docker,
 };

@@ -269,7 +269,7 @@ static int exit_status(struct rt_run *run)
 
 int main(int argc, char **argv)
 {
-    if (argc && !strcmp(argv[0], STAGE_NAME))
+    if (argc == 2 && !strcmp(argv[0], STAGE_EXEC_PATH) && !strcmp(argv[1], STAGE_NAME))
         stage_main();
     static struct rt_run run; /* zero; too large for the stack's taste */
     const struct option *info = NULL;
