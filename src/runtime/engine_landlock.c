@@ -254,6 +254,8 @@ static bool map_ids(const struct own *own)
     char uid[64], gid[64];
     snprintf(uid, sizeof uid, "%lu %lu 1\n", (unsigned long)own->uid, (unsigned long)own->uid);
     snprintf(gid, sizeof gid, "%lu %lu 1\n", (unsigned long)own->gid, (unsigned long)own->gid);
+    /* Without, /proc/self belongs to root where ids were changed or the program file may not be read. */
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", uid) &&
            write_file("/proc/self/gid_map", gid);
 }

@@ -102,20 +102,23 @@ static void blob_lay_out(struct blob *b)
 
 #define BLOB_DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* A confined blob with a run section and masks, and nothing granted. `timeout_ms` as text. */
-static void blob_begin(struct blob *b, const char *timeout_ms)
+/* A run section, and masks that handle everything (core: nothing), with nothing granted. */
+static void blob_begin(struct blob *b, bool confine, const char *timeout_ms)
 {
     char timeout[64];
     memset(b, 0, sizeof *b);
-    b->header.flags = LL_VIEW;
-    b->header.handled_fs = LL_FS_ALL;
-    b->header.handled_net = LL_NET_ALL;
-    b->header.scoped = LL_SCOPE_ALL;
+    b->header.flags = LL_UNCONFINED;
+    if (confine) {
+        b->header.flags = LL_VIEW;
+        b->header.handled_fs = LL_FS_ALL;
+        b->header.handled_net = LL_NET_ALL;
+        b->header.scoped = LL_SCOPE_ALL;
+    }
     blob_run(b, "format=1");
     blob_run(b, "target=landlock");
     blob_run(b, "profile=main");
     blob_run(b, "policy-digest=" BLOB_DIGITS);
-    blob_run(b, "confine=yes");
+    blob_run(b, confine ? "confine=yes" : "confine=no");
     snprintf(timeout, sizeof timeout, "timeout-ms=%s", timeout_ms);
     blob_run(b, timeout);
     blob_run(b, "kill-after-ms=300");

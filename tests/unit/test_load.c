@@ -59,7 +59,7 @@ static bool refused(const void *bytes, size_t len)
 static void build(void)
 {
     static const uint64_t allow[] = {0x7fff000000000006}; /* return ALLOW */
-    blob_begin(&blob, "2000");
+    blob_begin(&blob, true, "2000");
     blob_run(&blob, "env-pass=LANG");
     blob_run(&blob, "env-pass=LC_*");
     blob_run(&blob, "env-set=TZ=UTC");
@@ -306,7 +306,7 @@ static void odd_paths_are_refused(void **state)
     for (size_t i = 0; i < sizeof odd / sizeof *odd + sizeof fine / sizeof *fine; i++) {
         bool is_odd = i < sizeof odd / sizeof *odd;
         const char *path = is_odd ? odd[i] : fine[i - sizeof odd / sizeof *odd];
-        blob_begin(&blob, "0");
+        blob_begin(&blob, true, "0");
         blob_rule(&blob, LL_ROOT_SLASH, path, LL_TYPE_DIR, 0, LL_FS_READ_FILE);
         blob_lay_out(&blob);
         if (load(blob.bytes, blob.len) == is_odd)
