@@ -68,13 +68,16 @@ split_blocks() {
         inside            { print > (name ".text") }' "$1"
 }
 
-compile() {
-    "$build/sbxc" --sysroot "$work/root" --base /work -D HOME=/home/u -D WORK_DIR=/work -D SKILL_DIR=/skills/purge \
+# $1 is a command of sbxc.
+with_tree() {
+    command=$1
+    shift
+    "$build/sbxc" "$command" --sysroot "$work/root" --base /work -D HOME=/home/u -D WORK_DIR=/work -D SKILL_DIR=/skills/purge \
         "$@" 2>"$work/err"
 }
 
 compile_all() {
-    compile --image debian:12 -t seatbelt,bwrap,landlock,docker "$@"
+    with_tree compile --image debian:12 -t seatbelt,bwrap,landlock,docker "$@"
 }
 
 equal_artifacts() {
@@ -188,7 +191,7 @@ test_hexdump() {
     tag=$(grep -l ' sbx$' "$work"/blocks/*.tag)
     dump=$(grep -l ' hexdump$' "$work"/blocks/*.tag)
     mv "${tag%.tag}.text" "$work/example.sbx"
-    compile -t landlock -o "$work/example.landlock" "$work/example.sbx" || show_err
+    with_tree compile -t landlock -o "$work/example.landlock" "$work/example.sbx" || show_err
     lines=0
     while read -r offset bytes; do
         [ -n "$offset" ] || continue
@@ -202,9 +205,89 @@ test_hexdump() {
     check "artifacts.md has a hexdump" test "$lines" -gt 30
 }
 
+# ---- Manuals -----------------------------------------------------------------------------------------------
+
+# $work/names has lines HEAD|TEXT: the page holds HEAD as one line and TEXT as the next. $1 page, $2 what they are
+holds_items() {
+    n=0
+    while IFS='|' read -r head text; do
+        n=$((n + 1))
+        next=$(grep -A 1 -Fx -- "$head" "$docs/$1" | sed -n 2p)
+        check "$1: $2 \"$head\" with \"$text\"" test "$next" = "$text"
+    done <"$work/names"
+    check "there is a $2 to look for in $1" test "$n" -gt 0
+}
+
+# The long options of a program's --help, as mdoc: `Fl -name`.
+options_of() {
+    "$build/$1" --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}-\(-[a-z-]*\).*/Fl \2/p' >"$work/names"
+    holds_each "$1.1" option
+}
+
+test_sbxc() {
+    options_of sbxc
+    sed -n 's/^ *{"\([a-z]*\)", COMMAND_.*/Cm \1/p' "$top/src/options.c" >"$work/names"
+    holds_each sbxc.1 command
+    sed -n 's/^LOSS("\([^"]*\)", "\(.*\)")$/.It Cm \1|\2/p' "$top/src/losses.def" >"$work/names"
+    holds_items sbxc.1 loss
+    sed -n 's/^DIAG([A-Z_0-9]*, "\([^"]*\)", DIAG_\([A-Z]*\), "\(.*\)")$/\1 \2 \3/p' "$top/src/diag.def" |
+        while read -r name severity text; do
+            echo ".It Cm $name Pq $(echo "$severity" | tr '[:upper:]' '[:lower:]')|$text"
+        done >"$work/names"
+    check "every line of diag.def was read" test "$(grep -c '^DIAG(' "$top/src/diag.def")" = "$(wc -l <"$work/names")"
+    holds_items sbxc.1 diagnostic
+    with_tree dump -t landlock -o "$work/example.dump" "$work/example.sbx" || show_err
+    digest=$(sha256sum "$work/example.dump" | cut -c 1-64)
+    check "sbxc.1: policy-digest is that of the dump" \
+        grep -qF "policy-digest=${digest:-none}" "$work/example.landlock"
+}
+
+test_sbxrun() {
+    options_of sbxrun
+    # The steps that failures name, with the constants' values.
+    { cat "$top"/src/runtime/*.c | tr '\n' ' ' | grep -o 'rt_fail[a-z_]*([^"();]*, *"[a-z_-]*",' | grep -o '"[a-z_-]*"'
+      sed -n 's/^static const char STEP\[\] = \("[a-z]*"\);/\1/p' "$top"/src/runtime/*.c
+      sed -n 's/^ *X(STAGE_[A-Z_]*, \("[a-z_]*"\),.*/\1/p' "$top/src/runtime/stage.h"; } | tr -d '"' | sort -u >"$work/steps"
+    check "sbxrun has steps" test "$(wc -l <"$work/steps")" -gt 15
+    while read -r step; do
+        check "sbxrun.1 has no step $step" grep -q -- "^\.It Cm\( .* ,\)* $step\( ,.*\)*\$" "$docs/sbxrun.1"
+    done <"$work/steps"
+    sed -n 's/^ *RT_EXIT_[A-Z_]* = \([0-9]*\),.*/.It \1/p' "$top/src/runtime/runtime.h" >"$work/names"
+    holds_each sbxrun.1 status
+}
+
+# The two examples of sbx(5) compile to the same.
+test_sbx() {
+    awk -v out="$work/man" '/^\.Sh EXAMPLES/ { on = 1 }
+        on && /^\.Bd -literal/ { n++; name = out n (n == 1 ? ".sbx" : ".yml"); next }
+        /^\.Ed/ { name = "" }
+        name { print > name }' "$docs/sbx.5"
+    compile_all "$work/man1.sbx" -o "$work/man1"
+    check "sbx.5: the example compiles" test $? = 0
+    compile_all "$work/man2.yml" -o "$work/man2"
+    check "sbx.5: so does its twin" test $? = 0
+    check "sbx.5: both mean the same" equal_artifacts "$work/man1" "$work/man2"
+}
+
+test_mandoc() {
+    if ! command -v mandoc >/dev/null; then
+        skip "mandoc is not installed: the form of the manuals is not checked"
+        return
+    fi
+    for page in sbxc.1 sbxrun.1 sbx.5; do
+        mandoc -Tlint -W warning "$docs/$page" >"$work/err" 2>&1
+        check "$page passes mandoc" test $? = 0
+        show_err
+    done
+}
+
 make_tree
 test_language
 test_artifacts
 test_hexdump
+test_sbxc
+test_sbxrun
+test_sbx
+test_mandoc
 echo "docs: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
