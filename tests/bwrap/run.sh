@@ -292,16 +292,15 @@ changes() {
 }
 
 tools() {
-    cat > "$t/old-bwrap" << 'EOF'
-#!/bin/sh
-/usr/bin/bwrap "$@" | grep -v -e --bind-fd -e --ro-bind-fd
-EOF
     cat > "$t/path/bwrap" << EOF
 #!/bin/sh
 touch "$w/out/by-path"
 EOF
-    chmod 755 "$t/old-bwrap" "$t/path/bwrap"
-    complains tool-without-bind-fd 125 "bind-fd" as "$t/sbxrun" --cwd "$w/in" --tool "$t/old-bwrap" "$w/p.bwrap" -- true
+    chmod 755 "$t/path/bwrap"
+    # It has a --help, and no such option in it.
+    complains tool-without-bind-fd 125 "has no --bind-fd" \
+        as "$t/sbxrun" --cwd "$w/in" --tool /bin/true "$w/p.bwrap" -- true
+    complains tool-missing 125 "^sbxrun: host: " as "$t/sbxrun" --cwd "$w/in" --tool /nonexistent "$w/p.bwrap" -- true
     check tool-not-by-path 0 with PATH="$t/path:$PATH" run "$w/p.bwrap" true
     holds tool-path-unused "bwrap came from PATH" test ! -e "$w/out/by-path"
 }
@@ -327,7 +326,7 @@ processes() {
     check background-child 0 run "$w/p.bwrap" sh -c 'setsid sleep 311.5 & exit 0'
     holds background-child-gone "it lives on" test "$(alive 311.5)" = 0
 
-    (cd "$w/in" && as "$t/sbxrun" "$w/p.bwrap" -- sh -c 'setsid sleep 312.5 & sleep 312.5') &
+    (cd "$w/in" && as "$t/sbxrun" "$w/p.bwrap" -- sh -c 'setsid sleep 312.5 & sleep 312.5') 2> /dev/null &
     started=$!
     tries=0
     while [ "$(alive 312.5)" -lt 2 ] && [ $tries -lt 50 ]; do
@@ -361,6 +360,15 @@ many_grants() {
     says many-grants 400 as sh -c "ulimit -Sn 256; exec '$t/sbxrun' --cwd '$w/many' '$w/many.bwrap' -- sh -c 'ls | wc -l'"
     complains many-grants-hard-limit 125 "hard limit is 256" \
         as sh -c "ulimit -n 256; exec '$t/sbxrun' --cwd '$w/many' '$w/many.bwrap' -- true"
+}
+
+terminal() {
+    if ! command -v script > /dev/null; then
+        skip "$user/terminal" "no script(1)"
+        return
+    fi
+    check terminal-kept 0 as script -qec "cd '$w/in' && '$t/sbxrun' '$w/p.bwrap' -- sh -c 'test -t 0 && stty -echo'" /dev/null
+    check terminal-no-device 1 as script -qec "cd '$w/in' && '$t/sbxrun' '$w/p.bwrap' -- test -e /dev/tty" /dev/null
 }
 
 core() {
@@ -400,6 +408,7 @@ for user in $users; do
     tools
     processes
     many_grants
+    terminal
     core
     [ "$user" != 0 ] || submount
 done
