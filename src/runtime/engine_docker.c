@@ -158,13 +158,13 @@ static void add_pair(struct own *own, const char *option, const char *value)
     add(own, value);
 }
 
-/* TMPDIR and HOME belong to the user alone, now that it is known. podman refuses uid= and gid=. */
+/* TMPDIR and HOME belong to the user alone, now that it is known. podman has its own word for it. */
 static const char *narrow_tmpfs(struct rt_run *run, const char *word)
 {
     const struct own *own = run->own;
     size_t n = strlen(word) - strlen("mode=1777");
     if (own->podman)
-        return word;
+        return rt_printf(run, "%.*smode=0700,U", (int)n, word);
     return rt_printf(run, "%.*smode=0700,uid=%u,gid=%u", (int)n, word, (unsigned)getuid(), (unsigned)getgid());
 }
 
@@ -407,16 +407,17 @@ static bool make_client_env(struct rt_run *run)
 {
     struct own *own = run->own;
     const char *folder = home(run);
-    char **env = rt_alloc(run, 5, sizeof *env);
+    char **env = rt_alloc(run, 4, sizeof *env);
     if (!folder || !env)
         return false;
     env[0] = rt_printf(run, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     env[1] = rt_printf(run, "HOME=%s", folder);
-    env[2] = rt_printf(run, "XDG_RUNTIME_DIR=/run/user/%u", (unsigned)getuid());
-    /* Nothing of the caller's contexts, proxies and plug-ins. */
-    env[3] = rt_printf(run, "DOCKER_CONFIG=/nonexistent");
+    /* docker: nothing of the caller's contexts, proxies and plug-ins. podman would take the name for that of a
+     * file with passwords, and miss it; rootless, it keeps its state where the second leads. */
+    env[2] = own->podman ? rt_printf(run, "XDG_RUNTIME_DIR=/run/user/%u", (unsigned)getuid())
+                         : rt_printf(run, "DOCKER_CONFIG=/nonexistent");
     own->client_env = env;
-    return env[0] && env[1] && env[2] && env[3];
+    return env[0] && env[1] && env[2];
 }
 
 /* ---- Prepare ----------------------------------------------------------------------------------------- */
