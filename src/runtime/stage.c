@@ -192,6 +192,10 @@ static bool block_signals(int *out_children)
 _Noreturn void stage_run(const struct stage_plan *plan, int control, stage_confine *confine, void *ctx)
 {
     struct stage s = {.plan = plan, .control = control};
+    /* Only the end of pid 1 takes everything along; and kill(-1) elsewhere would reach the host. */
+    errno = ECHILD;
+    if (getpid() != 1)
+        give_up(control, STAGE_PLAN);
     forget_environment();
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || !block_signals(&s.children))
         give_up(control, STAGE_FORK);
@@ -299,9 +303,7 @@ static bool read_plan(int fd, struct stage_plan *out)
 _Noreturn void stage_main(void)
 {
     struct stage_plan plan;
-    /* Only pid 1 takes everything with it when it ends. */
-    errno = ECHILD;
-    if (getpid() != 1 || !read_plan(STAGE_PLAN_FD, &plan))
+    if (!read_plan(STAGE_PLAN_FD, &plan))
         give_up(STAGE_CONTROL_FD, STAGE_PLAN);
     if (sys_close_range(STAGE_CONTROL_FD + 1, ~0u, false))
         give_up(STAGE_CONTROL_FD, STAGE_PLAN);

@@ -50,7 +50,7 @@ enum stage_kind {
 
 /* What failed before the command's execve. STAGE_STEP(enum, "step", "what") */
 #define STAGE_STEPS(X)                                                                                         \
-    X(STAGE_PLAN, "stage", "the plan cannot be read")                                                          \
+    X(STAGE_PLAN, "stage", "it is not pid 1 of the sandbox, or its plan cannot be read")                       \
     X(STAGE_IDS, "namespace", "the user mapping cannot be written")                                            \
     X(STAGE_PARENT, "stage", "sbxrun is gone")                                                                 \
     X(STAGE_PROPAGATION, "view", "mounts cannot be made private")                                              \
