@@ -75,10 +75,17 @@ static void set_system(struct key_builder *b, const struct key *k, const struct 
 
 static void set_env_preset(struct key_builder *b, const struct key *k, const struct key_value *v)
 {
-    if (is_word(v, "standard") || is_word(v, "none"))
-        b->profile->env_preset = keep_text(b, v);
-    else
+    if (!is_word(v, "standard") && !is_word(v, "none")) {
         bad_value(b, k, v);
+        return;
+    }
+    /* `env none` and `env { preset: none }` say the same thing, so neither row alone can count them. */
+    if (b->profile->env_preset.text) {
+        struct diag *d = diag_add(b->diags, DIAG_DUPLICATE_KEY, v->span, "the preset of env is said twice");
+        diag_also(b->diags, d, b->profile->env_preset.span, "first said here");
+        return;
+    }
+    b->profile->env_preset = keep_text(b, v);
 }
 
 static void set_trust(struct key_builder *b, const struct key *k, const struct key_value *v)
@@ -302,7 +309,8 @@ void keys_unknown(struct key_builder *b, const struct key *table, enum key_synta
 
 bool keys_once(struct key_builder *b, const struct key *k, struct span at)
 {
-    if (k->shape == KEY_LIST || k->shape == KEY_PAIRS)
+    /* Blocks too: their lists go on, and their values are counted one by one. */
+    if (k->shape != KEY_SCALAR)
         return true;
     /* Rows of both tables have a slot: those of env stand behind those of the profile. */
     size_t rows = sizeof key_profile / sizeof *key_profile;

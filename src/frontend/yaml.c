@@ -424,7 +424,7 @@ static bool read_block(struct reader *r, const struct key *table)
         const struct key *k = keys_find(table, KEY_YAML, name.text, name.len);
         if (!k)
             keys_unknown(&r->builder, table, KEY_YAML, &name);
-        bool once = k && (k->shape == KEY_SCALAR || k->shape == KEY_BLOCK);
+        bool once = k && k->shape == KEY_SCALAR;
         if (!once)
             remember(r, &seen, &name);
         if (!k || !keys_once(&r->builder, k, name.span))
