@@ -10,7 +10,8 @@
  *     path at or above it that speaks of that kind; order never matters.
  *   - Rules stand sorted by ir_path_cmp(): a folder before all that is beneath it, whole components
  *     ("/a", "/a/b", "/a-b"). No two rules have the same root and path. A rule that repeats what the
- *     nearest rule above it already decides is folded away, so rules are few and each one counts.
+ *     nearest rule above it already decides is folded away, so rules are few and each one counts; but a
+ *     grant of the declaration stays beneath a preset's, which not every target emits.
  *   - A rule on a folder speaks of the folder and all beneath it; whether the object itself may be removed,
  *     renamed or replaced is decided at its parent.
  *   - exec is only granted together with read, write only together with read.

@@ -40,6 +40,10 @@ static void unite(struct ir_rule *into, const struct ir_rule *from)
         into->allow |= allow;
         return;
     }
+    /* What the floor has is its own (the sandbox's /proc, a sink), also where somebody asks for the name; but
+     * more than the floor grants is asked of the host. */
+    if (from->origin == IR_FLOOR && !(into->allow & ~(unsigned)from->allow & IR_WRITE))
+        into->origin = IR_FLOOR;
     into->allow |= from->allow;
     into->deny |= from->deny;
     /* Required beats optional, a plain path beats one that may be a link. */
@@ -106,9 +110,27 @@ static struct ir_rule normal(const struct ir_rule *from, unsigned above, unsigne
     return r;
 }
 
+/* Grants of the declaration, not of what stands below it. */
+static bool is_own(const struct ir_rule *r)
+{
+    return r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
+}
+
+/* Does the last level only say again what the one above it says? A preset is no such: where an image brings the
+ * system it is left out, and where a folder of it is private to the run, what is beneath is not the host's. */
+static bool repeats(const struct sweep *s)
+{
+    if (s->n < 2)
+        return s->levels[0].out == 0;
+    const struct level *now = &s->levels[s->n - 1], *above = now - 1;
+    return now->out == above->out && (!is_own(now->rule) || is_own(above->rule));
+}
+
 void rules_fold(struct rule_list *l)
 {
     struct arena scratch;
+    if (!l->n)
+        return;
     arena_init(&scratch, NULL, NULL);
     struct sweep s = {.arena = &scratch};
     /* The stack points into the list, which shrinks as it goes: kept rules are copied for it. */
@@ -119,7 +141,7 @@ void rules_fold(struct rule_list *l)
         struct level *now = enter(&s, &kept[w]);
         unsigned above = s.n > 1 ? s.levels[s.n - 2].out : 0;
         now->out = apply(above, &kept[w]);
-        if (now->out == above) {
+        if (repeats(&s)) {
             s.n--;
             continue;
         }

@@ -20,8 +20,9 @@ void rules_add(struct rule_list *l, struct arena *a, struct ir_rule r);
 /* Sorts and makes one rule of those on one path: decisions are united, the strongest origin speaks (a
  * declared rule replaces that of a preset; the floor stays). */
 void rules_merge(struct rule_list *l);
-/* Takes out rules that change nothing, and makes each `allow` the whole set that holds at its path and each
- * `deny` what it takes away from above: one meaning, one list. Needs a merged list. */
+/* Takes out rules that change nothing, but none of the declaration's beneath a preset's, and makes each `allow`
+ * the whole set that holds at its path and each `deny` what it takes away from above: one meaning, one list.
+ * Needs a merged list. */
 void rules_fold(struct rule_list *l);
 
 /* At every path of either list: what both allow. Both are merged; places, types and flags come from `asked`
