@@ -356,10 +356,11 @@ static bool start(struct rt_run *run)
 
 static void pass_signal(struct rt_run *run, int sig, bool all)
 {
-    if (all && !run->terminal)
-        kill(-run->child, sig); /* its session's first group; what has left it gets the KILL that follows */
-    else
-        kill(run->child, sig);
+    /* Once its end is known it is reaped, and its number may be another's. */
+    if (run->child <= 0 || run->outcome.known)
+        return;
+    /* For all: its session's first group; what has left that gets the KILL that follows. */
+    kill(all && !run->terminal ? -run->child : run->child, sig);
 }
 
 /* SIGKILL for every child of this process that still runs; false if there is none. The end of the command
@@ -391,8 +392,6 @@ static void kill_all(struct rt_run *run)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     enum { ROUNDS = 10000 };
-    if (!run->terminal && run->child > 0)
-        kill(-run->child, SIGKILL);
     for (int i = 0; i < ROUNDS && kill_children(run); i++)
         nanosleep(&pause, NULL);
 }

@@ -51,7 +51,7 @@ policy core "  trust core" --trust-core "$work/core.sbx" -o "$work/core.sb"
 sbx() {
     artifact=$1
     shift
-    (cd "$work/in/sub" && exec timeout 30 "$build/sbxrun" --tool "$sandbox_exec" "$work/$artifact.sb" -- "$@") \
+    (cd "$work/in/sub" && exec timeout -k 5 20 "$build/sbxrun" --tool "$sandbox_exec" "$work/$artifact.sb" -- "$@") \
         >"$work/stdout" 2>"$work/stderr" </dev/null
     status=$?
 }
@@ -108,6 +108,10 @@ is "set value" "$(grep -c '^FIXED=a b$' "$work/stdout")" 1
 is "no other value" "$(grep -c secret "$work/stdout")" 0
 is "PATH" "$(grep '^PATH=' "$work/stdout")" "PATH=/usr/local/bin:/usr/bin:/bin"
 
+(cd "$work/in/sub" && exec "$build/sbxrun" --tool "$sandbox_exec" --cwd "$work/in" "$work/run.sb" -- pwd) \
+    >"$work/stdout" 2>"$work/stderr" </dev/null
+is "--cwd" "$(cat "$work/stdout")" "$(realpath "$work/in")"
+
 # ---- Ends ---------------------------------------------------------------------------------------------
 for n in 0 1 42 65 71 124 125 126 127; do
     sbx run sh -c "exit $n"
@@ -121,20 +125,21 @@ sbx slow sh -c 'trap "" TERM; while :; do sleep 1; done'
 is "deadline, TERM ignored" "$status" 124
 # A stray in a session of its own, beyond any process group. It tells its pid and never ends by itself.
 stray="setsid sh -c 'echo \$\$; exec sleep 987' & sleep 0.2"
+is_gone() {
+    pid=$(head -n 1 "$work/stdout")
+    if grep -qs '^sleep.987' "/proc/$pid/cmdline"; then
+        echo "FAIL $1: a process does"
+        kill -KILL "$pid"
+    else
+        echo "ok $1"
+    fi
+}
 sbx run sh -c "$stray"
 is "normal end" "$status" 0
-if kill -0 "$(head -n 1 "$work/stdout")" 2>/dev/null; then
-    echo "FAIL nothing survives a normal end: a process does"
-else
-    echo "ok nothing survives a normal end"
-fi
-sbx slow sh -c "$stray; sleep 20"
+is_gone "nothing survives a normal end"
+sbx slow sh -c "$stray; sleep 15"
 is "deadline with a stray" "$status" 124
-if kill -0 "$(head -n 1 "$work/stdout")" 2>/dev/null; then
-    echo "FAIL nothing survives the deadline: a process does"
-else
-    echo "ok nothing survives the deadline"
-fi
+is_gone "nothing survives the deadline"
 sbx run sh -c 'mkdir -p "$TMPDIR/a/b/c"; touch "$TMPDIR/a/b/f"; chmod 0 "$TMPDIR/a/b"; ln -s / "$TMPDIR/l"'
 is "hostile content of TMPDIR" "$status" 0
 is "it is gone too" "$(left)" 0
@@ -147,7 +152,7 @@ sbx run ./nosuchcommand
 not_started "not found by path" 127 'exec: `./nosuchcommand`'
 sbx run /usr/bin
 not_started "a folder" 126 'exec: `/usr/bin`'
-echo "$make_canary" >"$work/in/sub/plain"
+printf '#!/bin/sh\n%s\n' "$make_canary" >"$work/in/sub/plain"
 sbx run ./plain
 not_started "not executable" 126 'exec: `./plain`'
 printf '#!/bin/sh\n%s\n' "$make_canary" >"$work/out/script"
