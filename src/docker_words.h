@@ -9,8 +9,8 @@
  * sbxrun reads the words, and adds what only the launch knows: name, user, seccomp profile, values of the
  * environment, working folder, image and command.
  *
- * Destinations of --mount rise in path order (a folder before all that is beneath it, whole components), so no
- * two are the same, which the engine would refuse.
+ * Destinations of --mount rise in path order (a folder before all that is beneath it, whole components), so
+ * no two are the same, which the engine would refuse.
  */
 #ifndef SBX_DOCKER_WORDS_H
 #define SBX_DOCKER_WORDS_H
@@ -20,8 +20,8 @@ enum dk_operand {
     DK_FIXED,    /* the text of the table */
     DK_TMPDIR,   /* the first tmpdir of the run section, then DOCKER_TMPFS */
     DK_HOME,     /* the same with "/home" behind the folder, then DOCKER_TMPFS */
-    DK_VARIABLE, /* NAME=VALUE: PATH and HOME unless passed or set, TMPDIR unless set; then env-set, in order */
-    DK_BIND,     /* one CSV record: type=bind,src=PATH,dst=PATH[,readonly]; a source that must be a folder ends in a slash */
+    DK_VARIABLE, /* NAME=VALUE: PATH and HOME unless passed or set, TMPDIR unless set; then all of env-set */
+    DK_BIND,     /* a CSV record: type=bind,src=PATH,dst=PATH[,readonly]; the source of a folder ends in / */
     DK_SOURCE,   /* DOCKER_OPTIONAL and the source of the mount before it, without final slash */
 };
 
@@ -34,23 +34,23 @@ enum dk_often { DK_ONCE, DK_NONE, DK_OPEN, DK_ANY };
  *   log-driver     else the engine keeps all output on the host's disk, without a limit
  *   ipc            podman's default lets other containers join
  *   network        the engine's own bridge: no other network of an engine is known to be there
- *   tmpfs          exec, since temporary programs are common and the engine's default is noexec; 1777, since the
- *                  file does not know the user (sbxrun narrows it); HOME has to be there and writable */
-#define DOCKER_WORDS(X)                                                                                        \
-    X(DK_WORD_RM, "--rm", DK_NOTHING, "", DK_ONCE)                                                             \
-    X(DK_WORD_INIT, "--init", DK_NOTHING, "", DK_ONCE)                                                         \
-    X(DK_WORD_PULL, "--pull", DK_FIXED, "never", DK_ONCE)                                                      \
-    X(DK_WORD_LOG, "--log-driver", DK_FIXED, "none", DK_ONCE)                                                  \
-    X(DK_WORD_READ_ONLY, "--read-only", DK_NOTHING, "", DK_ONCE)                                               \
-    X(DK_WORD_CAP_DROP, "--cap-drop", DK_FIXED, "ALL", DK_ONCE)                                                \
-    X(DK_WORD_NNP, "--security-opt", DK_FIXED, "no-new-privileges", DK_ONCE)                                   \
-    X(DK_WORD_IPC, "--ipc", DK_FIXED, "private", DK_ONCE)                                                      \
-    X(DK_WORD_NET_NONE, "--network", DK_FIXED, "none", DK_NONE)                                                \
-    X(DK_WORD_NET_OPEN, "--network", DK_FIXED, "bridge", DK_OPEN)                                              \
-    X(DK_WORD_TMPDIR, "--tmpfs", DK_TMPDIR, "", DK_ONCE)                                                       \
-    X(DK_WORD_HOME, "--tmpfs", DK_HOME, "", DK_ONCE)                                                           \
-    X(DK_WORD_ENV, "--env", DK_VARIABLE, "", DK_ANY)                                                           \
-    X(DK_WORD_MOUNT, "--mount", DK_BIND, "", DK_ANY)                                                           \
+ *   tmpfs          exec, since temporary programs are common and the engine's default is noexec; 1777, since
+ *                  the file does not know the user (sbxrun narrows it); HOME has to be there and writable */
+#define DOCKER_WORDS(X)                                                      \
+    X(DK_WORD_RM, "--rm", DK_NOTHING, "", DK_ONCE)                           \
+    X(DK_WORD_INIT, "--init", DK_NOTHING, "", DK_ONCE)                       \
+    X(DK_WORD_PULL, "--pull", DK_FIXED, "never", DK_ONCE)                    \
+    X(DK_WORD_LOG, "--log-driver", DK_FIXED, "none", DK_ONCE)                \
+    X(DK_WORD_READ_ONLY, "--read-only", DK_NOTHING, "", DK_ONCE)             \
+    X(DK_WORD_CAP_DROP, "--cap-drop", DK_FIXED, "ALL", DK_ONCE)              \
+    X(DK_WORD_NNP, "--security-opt", DK_FIXED, "no-new-privileges", DK_ONCE) \
+    X(DK_WORD_IPC, "--ipc", DK_FIXED, "private", DK_ONCE)                    \
+    X(DK_WORD_NET_NONE, "--network", DK_FIXED, "none", DK_NONE)              \
+    X(DK_WORD_NET_OPEN, "--network", DK_FIXED, "bridge", DK_OPEN)            \
+    X(DK_WORD_TMPDIR, "--tmpfs", DK_TMPDIR, "", DK_ONCE)                     \
+    X(DK_WORD_HOME, "--tmpfs", DK_HOME, "", DK_ONCE)                         \
+    X(DK_WORD_ENV, "--env", DK_VARIABLE, "", DK_ANY)                         \
+    X(DK_WORD_MOUNT, "--mount", DK_BIND, "", DK_ANY)                         \
     X(DK_WORD_OPTIONAL, "--label", DK_SOURCE, "", DK_ANY)
 
 enum dk_word {
@@ -61,8 +61,8 @@ enum dk_word {
 };
 
 #define DOCKER_TMPFS ":rw,exec,nosuid,nodev,mode=1777"
-/* Behind a mount whose source may be missing at launch: sbxrun then leaves the mount out. No engine option says
- * so; an engine by itself refuses a missing source. */
+/* Behind a mount whose source may be missing at launch: sbxrun then leaves the mount out. No engine option
+ * says so; an engine by itself refuses a missing source. */
 #define DOCKER_OPTIONAL "sbx-optional="
 #define DOCKER_PATH "/usr/local/bin:/usr/bin:/bin"
 

@@ -70,7 +70,7 @@ static const struct refusal refusals[] = {
     /* Its flags stand in memory, where no filter can look. The C libraries fall back to clone(). */
     {"clone3", ENOSYS, NET_ANY},
 
-    /* Joining a namespace leaves the sandbox. Capabilities decide, but a descriptor may have been handed in. */
+    /* Joining a namespace leaves the sandbox. Capabilities decide; a descriptor may have been handed in. */
     {"setns", EPERM, NET_ANY},
 
     /* Keys are held per user and session, not per mount or PID namespace: secrets of the caller's. */
@@ -134,6 +134,9 @@ static const struct refusal refusals[] = {
 #define IF_EQ(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no))
 #define IF_ANY_BIT(bits, yes, no) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), (yes), (no))
 
+/* One instruction a line. */
+/* clang-format off */
+
 /* socket(family, ...): the internet and netlink, which resolvers ask for the machine's addresses. Everything
  * else by default: a list of families to refuse would miss one. */
 static const struct sock_filter on_socket[] = {
@@ -185,6 +188,8 @@ static const struct sock_filter on_unshare[] = {
     REFUSE(EPERM),
     ALLOW,
 };
+
+/* clang-format on */
 
 struct check {
     const char *call;
@@ -264,7 +269,7 @@ static scmp_filter_ctx build_tree(const struct variant *v, const struct arch *ar
     return ctx;
 }
 
-/* Instructions as libseccomp writes them: in the byte order of the filter's architecture, so little-endian. */
+/* Instructions as libseccomp writes them: in the byte order of the filter's architecture, little-endian. */
 static void read_tree(scmp_filter_ctx ctx, struct program *p)
 {
     FILE *f = tmpfile();
@@ -321,7 +326,8 @@ static void verify(const struct program *p)
         if (BPF_CLASS(insn->code) != BPF_RET)
             continue;
         if (!is_return_of(insn, SECCOMP_RET_ALLOW) && !is_return_of(insn, SECCOMP_RET_ERRNO | EPERM) &&
-            !is_return_of(insn, SECCOMP_RET_ERRNO | EACCES) && !is_return_of(insn, SECCOMP_RET_ERRNO | ENOSYS))
+            !is_return_of(insn, SECCOMP_RET_ERRNO | EACCES) &&
+            !is_return_of(insn, SECCOMP_RET_ERRNO | ENOSYS))
             die("unexpected", "return", EINVAL);
     }
 }
@@ -344,8 +350,8 @@ static size_t print_program(const struct variant *v, const struct arch *arch)
     printf("static const uint64_t code_%s_%s[] = {", v->network, arch->ident);
     for (size_t at = 0; at < p.count; at++) {
         const struct sock_filter *insn = &p.code[at];
-        uint64_t word = insn->code | (uint64_t)insn->jt << 16 | (uint64_t)insn->jf << 24 |
-                        (uint64_t)insn->k << 32;
+        uint64_t word =
+            insn->code | (uint64_t)insn->jt << 16 | (uint64_t)insn->jf << 24 | (uint64_t)insn->k << 32;
 
         printf("%s0x%016llxu,", at % 5 == 0 ? "\n    " : " ", (unsigned long long)word);
     }
@@ -368,12 +374,13 @@ int main(void)
             printf("    {\"%s\", %s, %zu, code_%s_%s},\n", variants[v].network, archs[a].macro, counts[v][a],
                    variants[v].network, archs[a].ident);
     printf("};\nconst size_t n_filter_programs = %zu;\n\n", COUNT(variants) * COUNT(archs));
-    printf("const struct filter_program *filter_find(const char *network, uint32_t arch)\n"
-           "{\n"
-           "    for (size_t i = 0; i < n_filter_programs; i++)\n"
-           "        if (filter_programs[i].arch == arch && strcmp(filter_programs[i].network, network) == 0)\n"
-           "            return &filter_programs[i];\n"
-           "    return NULL;\n"
-           "}\n");
+    printf(
+        "const struct filter_program *filter_find(const char *network, uint32_t arch)\n"
+        "{\n"
+        "    for (size_t i = 0; i < n_filter_programs; i++)\n"
+        "        if (filter_programs[i].arch == arch && strcmp(filter_programs[i].network, network) == 0)\n"
+        "            return &filter_programs[i];\n"
+        "    return NULL;\n"
+        "}\n");
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

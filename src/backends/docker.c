@@ -1,11 +1,11 @@
 /* Docker: options of `docker run` as NUL-ended words (docker_words.h), and the run section as labels.
  *
- * The system comes from the image, so presets and the floor emit nothing; what the declaration itself grants is
- * bound at its own place, and once more at each other name it was granted by. All the rest is the engine's:
- * namespaces, a read-only root, no capabilities.
+ * The system comes from the image, so presets and the floor emit nothing; what the declaration itself grants
+ * is bound at its own place, and once more at each other name it was granted by. All the rest is the
+ * engine's: namespaces, a read-only root, no capabilities.
  *
- * What the words leave open is closed by sbxrun: the engine's own seccomp profile lets sockets of every family
- * be made, and the engine follows links in sources.
+ * What the words leave open is closed by sbxrun: the engine's own seccomp profile lets sockets of every
+ * family be made, and the engine follows links in sources.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +133,8 @@ static const struct ir_rule *nearest(const struct ir_policy *p, const char *path
     return found;
 }
 
-/* A container has none of the host's links: what the name leads to is bound there too, with all that is granted
- * beneath it. */
+/* A container has none of the host's links: what the name leads to is bound there too, with all that is
+ * granted beneath it. */
 static void put_alias(struct emitter *e, const struct ir_alias *alias)
 {
     if (shows(e, alias->name))
@@ -314,8 +314,9 @@ static bool emit(const struct ir_policy *p, struct arena *a, struct diag_list *d
     if (e.failed)
         return false;
     if (p->network == IR_NETWORK_OPEN)
-        diag_add(diags, DIAG_STRICTER, p->network_span,
-                 "docker: an open network is the engine's bridge, from which the host's loopback is not reached");
+        diag_add(
+            diags, DIAG_STRICTER, p->network_span,
+            "docker: an open network is the engine's bridge, from which the host's loopback is not reached");
     for (int word = 0; word < DK_WORD_COUNT; word++)
         if (applies(&e, ROWS[word].often))
             put_row(&e, (enum dk_word)word, p->tmpdirs[0]);

@@ -1,8 +1,8 @@
 /* docker and podman: the words of the artifact, checked, with what only the launch knows.
  *
  * The engine is a service (docker) or keeps its containers apart from the client (podman), so the end of the
- * client is not the end of the command: the container has a name of our own, by which it is ended whenever the
- * client's end does not say that it is gone, and a guard does so if sbxrun itself is killed.
+ * client is not the end of the command: the container has a name of our own, by which it is ended whenever
+ * the client's end does not say that it is gone, and a guard does so if sbxrun itself is killed.
  *
  * The client runs with a fixed environment: DOCKER_HOST, DOCKER_CONTEXT, proxies and loader variables of the
  * caller would send the run to another engine or code into the client. Values for the command go by a memory
@@ -165,7 +165,8 @@ static const char *narrow_tmpfs(struct rt_run *run, const char *word)
     size_t n = strlen(word) - strlen("mode=1777");
     if (own->podman)
         return rt_printf(run, "%.*smode=0700,U", (int)n, word);
-    return rt_printf(run, "%.*smode=0700,uid=%u,gid=%u", (int)n, word, (unsigned)getuid(), (unsigned)getgid());
+    return rt_printf(run, "%.*smode=0700,uid=%u,gid=%u", (int)n, word, (unsigned)getuid(),
+                     (unsigned)getgid());
 }
 
 static bool add_words(struct rt_run *run)
@@ -259,7 +260,8 @@ static bool add_mount_beneath(struct rt_run *run, const struct docker_mount *m, 
     size_t rest = (size_t)(record + RECORD_MAX - to) - sizeof ",readonly";
     size_t target = docker_csv_field(to, rest, "dst", dest);
     if (!source || !target)
-        return rt_fail(run, "grant", "`%s` is mounted beneath %s, and its name is too long", path, clause(run, m));
+        return rt_fail(run, "grant", "`%s` is mounted beneath %s, and its name is too long", path,
+                       clause(run, m));
     strcpy(to + target, ",readonly");
     add_pair(own, "--mount", record);
     return true;
@@ -333,8 +335,8 @@ static bool is_in_words(const struct own *own, const char *entry, size_t name_le
     return false;
 }
 
-/* The file of --env-file knows no quoting: a line is a variable, leading blanks and `#` are no part of a name,
- * and the CR of a CR LF is dropped. */
+/* The file of --env-file knows no quoting: a line is a variable, leading blanks and `#` are no part of a
+ * name, and the CR of a CR LF is dropped. */
 static bool fits_line(const char *entry)
 {
     size_t name = strcspn(entry, "="), len = strlen(entry);
@@ -359,8 +361,10 @@ static bool make_values(struct rt_run *run)
         if (is_in_words(own, entry, name))
             continue;
         if (!fits_line(entry))
-            return rt_fail(run, "environment", "`%.*s` cannot be handed to the container: its name has blanks, or "
-                           "its value a line break", (int)name, entry);
+            return rt_fail(run, "environment",
+                           "`%.*s` cannot be handed to the container: its name has blanks, or "
+                           "its value a line break",
+                           (int)name, entry);
         to = stpcpy(stpcpy(to, entry), "\n");
     }
     own->values = rt_memfd(run, "sbx-values", text, (size_t)(to - text));
@@ -380,7 +384,8 @@ static bool make_profile(struct rt_run *run)
     return own->profile >= 0;
 }
 
-/* Of this user in /etc/passwd: podman keeps images and settings there. HOME of the caller could lead elsewhere. */
+/* Of this user in /etc/passwd: podman keeps images and settings there. HOME of the caller could lead
+ * elsewhere. */
 static const char *home(struct rt_run *run)
 {
     const char *found = "/";
@@ -412,8 +417,8 @@ static bool make_client_env(struct rt_run *run)
         return false;
     env[0] = rt_printf(run, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     env[1] = rt_printf(run, "HOME=%s", folder);
-    /* docker: nothing of the caller's contexts, proxies and plug-ins. podman would take the name for that of a
-     * file with passwords, and miss it; rootless, it keeps its state where the second leads. */
+    /* docker: nothing of the caller's contexts, proxies and plug-ins. podman would take the name for that of
+     * a file with passwords, and miss it; rootless, it keeps its state where the second leads. */
     env[2] = own->podman ? rt_printf(run, "XDG_RUNTIME_DIR=/run/user/%u", (unsigned)getuid())
                          : rt_printf(run, "DOCKER_CONFIG=/nonexistent");
     own->client_env = env;
@@ -429,7 +434,8 @@ static bool make_argv(struct rt_run *run, FILE *mounts)
     while (run->argv[n_command])
         n_command++;
     enum { OWN_WORDS = 32 };
-    own->cap_argv = own->words.n_words + 2 * count_mounts(mounts) * (own->words.n_mounts + 1) + n_command + OWN_WORDS;
+    own->cap_argv =
+        own->words.n_words + 2 * count_mounts(mounts) * (own->words.n_mounts + 1) + n_command + OWN_WORDS;
     own->argv = rt_alloc(run, own->cap_argv, sizeof *own->argv);
     if (!own->argv)
         return false;
@@ -506,8 +512,8 @@ static bool ask(const struct rt_run *run, const char *first, const char *second)
     return false;
 }
 
-/* If sbxrun is killed, so is its client (rt_spawn), and the engine goes on: somebody has to be left. The client
- * may have asked for the container right before its end, so one look is not enough. */
+/* If sbxrun is killed, so is its client (rt_spawn), and the engine goes on: somebody has to be left. The
+ * client may have asked for the container right before its end, so one look is not enough. */
 static _Noreturn void guard(struct rt_run *run, int pipe)
 {
     char byte;
@@ -572,8 +578,8 @@ static bool start(struct rt_run *run)
     return rt_spawn(run, -1, run->tool, own->argv, own->client_env, fds, sizeof fds / sizeof *fds);
 }
 
-/* The client passes signals on to the container's init, and that to the command alone: an engine has no way to
- * reach all processes of a container but to end it. */
+/* The client passes signals on to the container's init, and that to the command alone: an engine has no way
+ * to reach all processes of a container but to end it. */
 static void pass_signal(struct rt_run *run, int sig, bool all)
 {
     (void)all;

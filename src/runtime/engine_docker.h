@@ -28,12 +28,14 @@ struct docker_words {
     size_t paths_len;
 };
 
-/* Checks data[0, len), the words before the run section, against the table and the run section. The caller gives
- * room in *out: `words` for len pointers at most as many as words are there, `mounts` for half of that, `paths`
- * for 2 * len bytes. NULL, or why the data is no file of sbxc's. */
-const char *docker_read(const char *data, size_t len, const struct rt_policy *policy, struct docker_words *out);
+/* Checks data[0, len), the words before the run section, against the table and the run section. The caller
+ * gives room in *out: `words` for len pointers at most as many as words are there, `mounts` for half of that,
+ * `paths` for 2 * len bytes. NULL, or why the data is no file of sbxc's. */
+const char *docker_read(const char *data, size_t len, const struct rt_policy *policy,
+                        struct docker_words *out);
 
-/* One field of a --mount record, quoted as the emitter does; its length without the NUL, or 0 if it does not fit. */
+/* One field of a --mount record, quoted as the emitter does; its length without the NUL, or 0 if it does not
+ * fit. */
 size_t docker_csv_field(char *out, size_t cap, const char *key, const char *path);
 
 /* The seccomp profile as JSON; its length, or 0 if it does not fit. */

@@ -187,7 +187,8 @@ static bool is_passed(const struct rt_policy *p, const char *name)
 /* The next words are --env NAME=A and B together as its value. */
 static bool take_variable(struct reader *r, const char *name, const char *a, const char *b)
 {
-    const char *word = take(r), *rest = word && is(word, ROWS[DK_WORD_ENV].word) ? behind(take(r), name) : NULL;
+    const char *word = take(r),
+               *rest = word && is(word, ROWS[DK_WORD_ENV].word) ? behind(take(r), name) : NULL;
     rest = behind(rest, "=");
     rest = behind(rest, a);
     return rest && is(rest, b);
@@ -263,7 +264,8 @@ static bool applies(const struct rt_policy *p, enum dk_often often)
     return true;
 }
 
-const char *docker_read(const char *data, size_t len, const struct rt_policy *policy, struct docker_words *out)
+const char *docker_read(const char *data, size_t len, const struct rt_policy *policy,
+                        struct docker_words *out)
 {
     if (!len || data[len - 1] != '\0')
         return "the last word is cut";

@@ -1,4 +1,6 @@
-/* LINK: src/runtime/engine_docker_read.c src/runtime/docker_profile.c src/backends/docker.c src/backends/quote.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
+/* LINK: src/runtime/engine_docker_read.c src/runtime/docker_profile.c src/backends/docker.c
+ * src/backends/quote.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c
+ * src/sha256.c */
 /* The docker emitter (words, their order, what is refused), the reader of what it writes, and the profile. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,12 +144,11 @@ static const char *read_back(struct fixture *f)
     return read_bytes(f, f->out.data, body_len(f));
 }
 
-#define HEAD(net)                                                                                              \
-    "--rm\n--init\n--pull\nnever\n--log-driver\nnone\n--read-only\n--cap-drop\nALL\n--security-opt\n"          \
-    "no-new-privileges\n--ipc\nprivate\n--network\n" net "\n"                                                  \
+#define HEAD(net)                                                                                     \
+    "--rm\n--init\n--pull\nnever\n--log-driver\nnone\n--read-only\n--cap-drop\nALL\n--security-opt\n" \
+    "no-new-privileges\n--ipc\nprivate\n--network\n" net "\n"                                         \
     "--tmpfs\n/tmp:rw,exec,nosuid,nodev,mode=1777\n--tmpfs\n/tmp/home:rw,exec,nosuid,nodev,mode=1777\n"
-#define ENVIRONMENT                                                                                            \
-    "--env\nPATH=/usr/local/bin:/usr/bin:/bin\n--env\nHOME=/tmp/home\n--env\nTMPDIR=/tmp\n"
+#define ENVIRONMENT "--env\nPATH=/usr/local/bin:/usr/bin:/bin\n--env\nHOME=/tmp/home\n--env\nTMPDIR=/tmp\n"
 
 static void test_empty(void **state)
 {
@@ -203,7 +204,7 @@ static void test_other_names(void **state)
     alias(f, "/data/in-it", "/data/x"); /* the link is seen there */
     alias(f, "/home/u/d", "/data");
     alias(f, "/home/u/d/out", "/data/out"); /* beneath the one before */
-    alias(f, "/home/u/sub", "/data/sub"); /* a part of a grant */
+    alias(f, "/home/u/sub", "/data/sub");   /* a part of a grant */
     assert_true(emit(f));
     assert_string_equal(words_from(f, "--mount"),
                         "--mount\ntype=bind,src=/data/,dst=/data,readonly\n"
@@ -218,8 +219,9 @@ static void test_other_names(void **state)
 /* Names that end, split or extend the record if they are not quoted as a whole. */
 static void test_hostile_names(void **state)
 {
-    static const char *const NAMES[] = {"/a,readonly=false", "/b\"", "/c\",dst=/etc", "/d\nx",     "/e\rx", "/f\\n",
-                                        "/g=h",              "/h:i", "/i j ",         "/j\xc3\xa9", "/-k",   "/l\"\"\n,"};
+    static const char *const NAMES[] = {
+        "/a,readonly=false", "/b\"", "/c\",dst=/etc", "/d\nx", "/e\rx", "/f\\n", "/g=h", "/h:i", "/i j ",
+        "/j\xc3\xa9",        "/-k",  "/l\"\"\n,"};
     static const char *const RECORDS[] = {
         "type=bind,\"src=/a,readonly=false\",\"dst=/a,readonly=false\",readonly",
         "type=bind,\"src=/b\"\"\",\"dst=/b\"\"\",readonly",
@@ -278,7 +280,8 @@ static void test_environment(void **state)
     f->pass[f->p.n_env_pass++] = (struct ir_env_name){"PATH", {0}};
     f->pass[f->p.n_env_pass++] = (struct ir_env_name){"TMPDIR", {0}};
     assert_true(emit(f));
-    assert_string_equal(words_from(f, "--env"), "--env\nTMPDIR=/tmp\n--env\nA=line\nline\n--env\nHOME=/srv\n");
+    assert_string_equal(words_from(f, "--env"),
+                        "--env\nTMPDIR=/tmp\n--env\nA=line\nline\n--env\nHOME=/srv\n");
     assert_null(read_back(f));
     teardown(f);
 }
@@ -289,8 +292,8 @@ static void test_refusals(void **state)
         const char *path;
         unsigned allow, deny;
     } CASES[] = {
-        {"/", READ, 0},        {"/proc/sys", READ, 0}, {"/dev", READ, 0},     {"/dev/tty", WRITE, 0},
-        {"/a", IR_READ, 0},    {"/a", IR_WRITE, 0},    {"/a/b", 0, IR_ALL},   {"/a/b", READ, IR_WRITE},
+        {"/", READ, 0},     {"/proc/sys", READ, 0}, {"/dev", READ, 0},   {"/dev/tty", WRITE, 0},
+        {"/a", IR_READ, 0}, {"/a", IR_WRITE, 0},    {"/a/b", 0, IR_ALL}, {"/a/b", READ, IR_WRITE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -412,8 +415,8 @@ static void test_profile(void **state)
     assert_int_equal(docker_profile(tight, sizeof tight, true), 0);
     assert_non_null(strstr(none, "[\"socket\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":13"));
     assert_null(strstr(open, "[\"socket\"],\"action\":\"SCMP_ACT_ERRNO\""));
-    static const char *const NEVER[] = {"\"mount\"",   "\"unshare\"", "\"setns\"",  "\"keyctl\"",
-                                        "\"bpf\"",     "\"reboot\"",  "\"chroot\"", "\"open_by_handle_at\"",
+    static const char *const NEVER[] = {"\"mount\"",     "\"unshare\"", "\"setns\"",  "\"keyctl\"",
+                                        "\"bpf\"",       "\"reboot\"",  "\"chroot\"", "\"open_by_handle_at\"",
                                         "\"pivot_root\""};
     for (size_t i = 0; i < sizeof NEVER / sizeof *NEVER; i++)
         assert_null(strstr(open, NEVER[i]));
@@ -429,7 +432,8 @@ static void test_text(void **state)
     assert_true(be_docker.text(f->out.data, f->out.len, &out));
     buf_byte(&out, '\0');
     assert_non_null(strstr(out.data, "--rm\n--init\n"));
-    assert_non_null(strstr(out.data, "\"type=bind,\\\"src=/a\\\"\\\"\\nb\\\",\\\"dst=/a\\\"\\\"\\nb\\\",readonly\"\n"));
+    assert_non_null(
+        strstr(out.data, "\"type=bind,\\\"src=/a\\\"\\\"\\nb\\\",\\\"dst=/a\\\"\\\"\\nb\\\",readonly\"\n"));
     assert_non_null(strstr(out.data, "--label\nsbx.format=1\n"));
     assert_false(be_docker.text("--rm\0", 5, &out));
     assert_false(be_docker.text("", 0, &out));

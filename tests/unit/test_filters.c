@@ -96,20 +96,22 @@ static int ask(const char *network, uint32_t program, uint32_t arch, int nr, uin
     return run(p, &data, &steps);
 }
 
-static void expect(const char *network, int arch, const char *what, int nr, uint64_t a0, uint64_t a1, int want)
+static void expect(const char *network, int arch, const char *what, int nr, uint64_t a0, uint64_t a1,
+                   int want)
 {
     int got = ask(network, arch_tokens[arch], arch_tokens[arch], nr, a0, a1);
 
     if (got != want)
-        fail_msg("%s, %s: %s(%#llx, %#llx) gives %d, not %d", network, arch == X86 ? "x86_64" : "aarch64", what,
-                 (unsigned long long)a0, (unsigned long long)a1, got, want);
+        fail_msg("%s, %s: %s(%#llx, %#llx) gives %d, not %d", network, arch == X86 ? "x86_64" : "aarch64",
+                 what, (unsigned long long)a0, (unsigned long long)a1, got, want);
 }
 
 /* ---- Numbers, from arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h -------- */
 
 enum { SOCKET, SOCKETPAIR, IOCTL, CLONE, UNSHARE };
 static const int nr_of[][N_ARCHS] = {
-    [SOCKET] = {41, 198}, [SOCKETPAIR] = {53, 199}, [IOCTL] = {16, 29}, [CLONE] = {56, 220}, [UNSHARE] = {272, 97},
+    [SOCKET] = {41, 198}, [SOCKETPAIR] = {53, 199}, [IOCTL] = {16, 29},
+    [CLONE] = {56, 220},  [UNSHARE] = {272, 97},
 };
 
 /* -1: the architecture has no such call. */
@@ -163,9 +165,9 @@ static const struct {
 };
 
 static const char *const networks[] = {"none", "open"};
-#define EACH_PROGRAM(net, arch)                                                                                \
-    for (int net##_i = 0; net##_i < 2; net##_i++)                                                              \
-        for (int arch = 0; arch < N_ARCHS; arch++)                                                             \
+#define EACH_PROGRAM(net, arch)                    \
+    for (int net##_i = 0; net##_i < 2; net##_i++)  \
+        for (int arch = 0; arch < N_ARCHS; arch++) \
             for (const char *net = networks[net##_i]; net; net = NULL)
 
 static bool is_special(int arch, int nr)
@@ -203,7 +205,8 @@ static void numbers_are_the_listed_ones(void **state)
         for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
             if (always[i].nr[arch] >= 0) {
                 expect(net, arch, always[i].name, always[i].nr[arch], 0, 0, always[i].error);
-                expect(net, arch, always[i].name, always[i].nr[arch], ~UINT64_C(0), ~UINT64_C(0), always[i].error);
+                expect(net, arch, always[i].name, always[i].nr[arch], ~UINT64_C(0), ~UINT64_C(0),
+                       always[i].error);
             }
         for (int nr = 0; nr < 1000; nr++)
             if (!is_special(arch, nr)) {
@@ -324,15 +327,15 @@ static void clone_and_unshare_flags(void **state)
             expect(net, arch, "unshare", unshare_nr, namespaces[i] | 0x600 | HIGH, 0, EPERM);
         }
         expect(net, arch, "clone", clone_nr, SIGCHLD, 0, ALLOWED);
-        expect(net, arch, "clone", clone_nr, 0x4100 | SIGCHLD, 0, ALLOWED); /* VFORK, VM */
+        expect(net, arch, "clone", clone_nr, 0x4100 | SIGCHLD, 0, ALLOWED);     /* VFORK, VM */
         expect(net, arch, "clone", clone_nr, 0x01200000 | SIGCHLD, 0, ALLOWED); /* fork() of glibc */
         expect(net, arch, "clone", clone_nr, thread, 0, ALLOWED);
         expect(net, arch, "clone", clone_nr, thread | HIGH, 0, ALLOWED);
-        expect(net, arch, "unshare", unshare_nr, 0x80, 0, EPERM); /* CLONE_NEWTIME */
-        expect(net, arch, "unshare", unshare_nr, 0x00100000, 0, EPERM); /* unknown */
-        expect(net, arch, "unshare", unshare_nr, 0x400, 0, ALLOWED); /* CLONE_FILES */
+        expect(net, arch, "unshare", unshare_nr, 0x80, 0, EPERM);           /* CLONE_NEWTIME */
+        expect(net, arch, "unshare", unshare_nr, 0x00100000, 0, EPERM);     /* unknown */
+        expect(net, arch, "unshare", unshare_nr, 0x400, 0, ALLOWED);        /* CLONE_FILES */
         expect(net, arch, "unshare", unshare_nr, 0x200 | HIGH, 0, ALLOWED); /* CLONE_FS */
-        expect(net, arch, "unshare", unshare_nr, 0x40000, 0, ALLOWED); /* CLONE_SYSVSEM */
+        expect(net, arch, "unshare", unshare_nr, 0x40000, 0, ALLOWED);      /* CLONE_SYSVSEM */
     }
 }
 
@@ -369,24 +372,60 @@ static int result(long r)
     return r < 0 ? errno : 0;
 }
 
-static int p_inet(void) { return result(syscall(SYS_socket, 2, 1, 0)); }
-static int p_inet_high(void) { return result(syscall(SYS_socket, 2 | HIGH, 1, 0)); }
-static int p_inet6(void) { return result(syscall(SYS_socket, 10, 2, 0)); }
-static int p_mptcp(void) { return result(syscall(SYS_socket, 2, 1, 262)); }
-static int p_netlink(void) { return result(syscall(SYS_socket, 16, 3, 0)); }
-static int p_unix(void) { return result(syscall(SYS_socket, 1, 1, 0)); }
-static int p_unix_high(void) { return result(syscall(SYS_socket, 1 | HIGH, 1, 0)); }
-static int p_vsock(void) { return result(syscall(SYS_socket, 40, 1, 0)); }
-static int p_packet(void) { return result(syscall(SYS_socket, 17, 3, 0)); }
+static int p_inet(void)
+{
+    return result(syscall(SYS_socket, 2, 1, 0));
+}
+static int p_inet_high(void)
+{
+    return result(syscall(SYS_socket, 2 | HIGH, 1, 0));
+}
+static int p_inet6(void)
+{
+    return result(syscall(SYS_socket, 10, 2, 0));
+}
+static int p_mptcp(void)
+{
+    return result(syscall(SYS_socket, 2, 1, 262));
+}
+static int p_netlink(void)
+{
+    return result(syscall(SYS_socket, 16, 3, 0));
+}
+static int p_unix(void)
+{
+    return result(syscall(SYS_socket, 1, 1, 0));
+}
+static int p_unix_high(void)
+{
+    return result(syscall(SYS_socket, 1 | HIGH, 1, 0));
+}
+static int p_vsock(void)
+{
+    return result(syscall(SYS_socket, 40, 1, 0));
+}
+static int p_packet(void)
+{
+    return result(syscall(SYS_socket, 17, 3, 0));
+}
 
 static int pair_of(long type)
 {
     int fds[2];
     return result(syscall(SYS_socketpair, 1, type, 0, fds));
 }
-static int p_pair_stream(void) { return pair_of(SOCK_STREAM | SOCK_CLOEXEC); }
-static int p_pair_seqpacket(void) { return pair_of(SOCK_SEQPACKET); }
-static int p_pair_dgram(void) { return pair_of(SOCK_DGRAM | SOCK_NONBLOCK); }
+static int p_pair_stream(void)
+{
+    return pair_of(SOCK_STREAM | SOCK_CLOEXEC);
+}
+static int p_pair_seqpacket(void)
+{
+    return pair_of(SOCK_SEQPACKET);
+}
+static int p_pair_dgram(void)
+{
+    return pair_of(SOCK_DGRAM | SOCK_NONBLOCK);
+}
 
 static int p_io_uring(void)
 {
@@ -394,20 +433,47 @@ static int p_io_uring(void)
     return result(syscall(425, 8, params));
 }
 
-static int p_keyctl(void) { return result(syscall(SYS_keyctl, 0, -3, 0)); } /* id of the session keyring */
-static int p_userfaultfd(void) { return result(syscall(SYS_userfaultfd, 1)); } /* user mode only */
-static int p_syslog(void) { return result(syscall(SYS_syslog, 10, NULL, 0)); } /* size of the log */
-static int p_unshare_user(void) { return result(syscall(SYS_unshare, 0x10000000)); }
-static int p_unshare_time(void) { return result(syscall(SYS_unshare, 0x80)); }
-static int p_unshare_files(void) { return result(syscall(SYS_unshare, 0x400)); }
+static int p_keyctl(void)
+{
+    return result(syscall(SYS_keyctl, 0, -3, 0));
+} /* id of the session keyring */
+static int p_userfaultfd(void)
+{
+    return result(syscall(SYS_userfaultfd, 1));
+} /* user mode only */
+static int p_syslog(void)
+{
+    return result(syscall(SYS_syslog, 10, NULL, 0));
+} /* size of the log */
+static int p_unshare_user(void)
+{
+    return result(syscall(SYS_unshare, 0x10000000));
+}
+static int p_unshare_time(void)
+{
+    return result(syscall(SYS_unshare, 0x80));
+}
+static int p_unshare_files(void)
+{
+    return result(syscall(SYS_unshare, 0x400));
+}
 static int p_setns(void)
 {
     int fd = open("/proc/self/ns/uts", O_RDONLY);
     return fd < 0 ? errno : result(syscall(SYS_setns, fd, 0));
 }
-static int p_mount(void) { return result(syscall(SYS_mount, "none", "/", NULL, 1 << 18, NULL)); } /* MS_PRIVATE */
-static int p_open_tree(void) { return result(syscall(428, -100, "/", 0)); } /* as an O_PATH open: no capability */
-static int p_chroot(void) { return result(syscall(SYS_chroot, "/")); }
+static int p_mount(void)
+{
+    return result(syscall(SYS_mount, "none", "/", NULL, 1 << 18, NULL));
+} /* MS_PRIVATE */
+static int p_open_tree(void)
+{
+    return result(syscall(428, -100, "/", 0));
+} /* as an O_PATH open: no capability */
+static int p_chroot(void)
+{
+    return result(syscall(SYS_chroot, "/"));
+}
 
 static int p_clone_user(void)
 {
@@ -453,19 +519,34 @@ static int pty_ioctl(unsigned long request)
         return errno;
     return result(syscall(SYS_ioctl, slave, request, byte));
 }
-static int p_tiocsti(void) { return pty_ioctl(0x5412); }
-static int p_tiocsti_high(void) { return pty_ioctl(0x5412 | HIGH); }
-static int p_winsize(void) { return pty_ioctl(TIOCGWINSZ); }
+static int p_tiocsti(void)
+{
+    return pty_ioctl(0x5412);
+}
+static int p_tiocsti_high(void)
+{
+    return pty_ioctl(0x5412 | HIGH);
+}
+static int p_winsize(void)
+{
+    return pty_ioctl(TIOCGWINSZ);
+}
 
 #ifdef __x86_64__
 /* socket() of the 32-bit table, by the 32-bit entry. */
 static int p_int80(void)
 {
     long r;
-    __asm__ volatile("int $0x80" : "=a"(r) : "a"(359L), "b"(2L), "c"(1L), "d"(0L) : "memory", "r8", "r9", "r10", "r11");
+    __asm__ volatile("int $0x80"
+                     : "=a"(r)
+                     : "a"(359L), "b"(2L), "c"(1L), "d"(0L)
+                     : "memory", "r8", "r9", "r10", "r11");
     return r < 0 ? (int)-r : 0;
 }
-static int p_x32(void) { return result(syscall(0x40000000 | SYS_getpid)); }
+static int p_x32(void)
+{
+    return result(syscall(0x40000000 | SYS_getpid));
+}
 #endif
 
 static const struct probe probes[] = {
@@ -555,7 +636,8 @@ static void live_probes(void **state)
         int bare = live(p, NULL), none = live(p, "none"), open = live(p, "open");
 
         if (bare != 0) /* the refusal proves nothing then; it is still checked */
-            print_message("  not shown here, refused without a filter too: %s: %s\n", p->name, strerror(bare));
+            print_message("  not shown here, refused without a filter too: %s: %s\n", p->name,
+                          strerror(bare));
         else
             shown++;
         if (none != p->none && !(p->none == 0 && none == bare))
@@ -570,16 +652,11 @@ static void live_probes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_complete),
-        cmocka_unit_test(numbers_are_the_listed_ones),
-        cmocka_unit_test(landlock_stays_allowed),
-        cmocka_unit_test(foreign_entries_are_refused),
-        cmocka_unit_test(socket_families),
-        cmocka_unit_test(socketpair_types),
-        cmocka_unit_test(ioctl_requests),
-        cmocka_unit_test(clone_and_unshare_flags),
-        cmocka_unit_test(paths_are_short),
-        cmocka_unit_test(live_probes),
+        cmocka_unit_test(table_is_complete),      cmocka_unit_test(numbers_are_the_listed_ones),
+        cmocka_unit_test(landlock_stays_allowed), cmocka_unit_test(foreign_entries_are_refused),
+        cmocka_unit_test(socket_families),        cmocka_unit_test(socketpair_types),
+        cmocka_unit_test(ioctl_requests),         cmocka_unit_test(clone_and_unshare_flags),
+        cmocka_unit_test(paths_are_short),        cmocka_unit_test(live_probes),
     };
     return cmocka_run_group_tests_name("filters", tests, NULL, NULL);
 }
