@@ -41,7 +41,8 @@ enum { USER = 1001 };
 
 static struct blob blob;
 static char base[PATH_MAX];
-static bool as_user; /* the next run is by USER */
+static bool as_user;              /* the next run is by USER */
+static const char *from = "in"; /* and from this folder of base */
 
 static const uint64_t READ = LL_FS_READ_FILE | LL_FS_READ_DIR | LL_FS_EXECUTE;
 static const uint64_t WRITE = LL_FS_READ_FILE | LL_FS_READ_DIR | LL_FS_WRITE_FILE | LL_FS_REMOVE_DIR |
@@ -154,7 +155,7 @@ static _Noreturn void be_sbxrun(const char *script, const char *protect, int rep
     if (file < 0 || write(file, blob.bytes, blob.len) != (ssize_t)blob.len)
         _exit(98);
     become_user();
-    if (chdir(under("in")))
+    if (chdir(under(from)))
         _exit(97);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     run.options.artifact = path;
@@ -282,6 +283,19 @@ static void granted_things_work(void **state)
             if (r.status)
                 fail_msg("%s: `%s`: %d %s %s", as_user ? "user" : "caller", scripts[i], r.status, r.step, r.why);
         }
+}
+
+/* The folder that the caller stood in is left behind, on the mount that is read-only now. */
+static void relative_writes_reach_the_grant(void **state)
+{
+    (void)state;
+    need_landlock();
+    build("10000");
+    blob_lay_out(&blob);
+    from = "out";
+    for (int turn = 0; next_user(&turn);)
+        assert_int_equal(confined("echo x >a && rm a").status, 0);
+    from = "in";
 }
 
 static void what_is_not_granted_fails(void **state)
@@ -482,6 +496,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(granted_things_work),
+        cmocka_unit_test(relative_writes_reach_the_grant),
         cmocka_unit_test(what_is_not_granted_fails),
         cmocka_unit_test(statuses_tell_what_happened),
         cmocka_unit_test(nobody_outlives_a_normal_end),

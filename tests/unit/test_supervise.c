@@ -189,13 +189,28 @@ static void zero_is_no_deadline(void **state)
     assert_int_equal(WEXITSTATUS(r.outcome.wait), 3);
 }
 
+/* Every process holds the pipe: its end says that all are gone. */
 static void strays_are_ended_and_waited_for(void **state)
 {
     (void)state;
-    struct result r = run_script("sleep 30 & sh -c 'sleep 30 & sleep 30' & exit 5", 0);
+    int p[2];
+    assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+    struct rt_fd held = {p[1], 9};
+    fds = &held;
+    n_fds = 1;
+    int report;
+    pid_t pid = begin(start, "sleep 30 & sh -c 'sleep 30 & sleep 30' & exit 5", 0, 0, &report);
+    fds = NULL;
+    n_fds = 0;
+    close(p[1]);
+    struct result r = finish(pid, report);
     assert_true(r.outcome.known && r.childless);
     assert_int_equal(WEXITSTATUS(r.outcome.wait), 5);
-    assert_in_range(r.ms, 0, 9000);
+    char c;
+    struct pollfd end_of_all = {.fd = p[0], .events = POLLIN};
+    assert_int_equal(poll(&end_of_all, 1, 0), 1);
+    assert_int_equal(read(p[0], &c, 1), 0);
+    close(p[0]);
 }
 
 static void signals_are_forwarded(void **state)
