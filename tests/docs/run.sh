@@ -281,10 +281,22 @@ test_mandoc() {
     done
 }
 
+# Every loss and every target has its place in the account of targets.
+test_targets() {
+    sed -n 's/^LOSS("\([^"]*\)".*/--accept \1/p' "$top/src/losses.def" >"$work/names"
+    holds_each targets.md loss
+    sed -n 's/^    \.name = "\([a-z]*\)",$/*\1.*/p' "$top"/src/backends/*.c >"$work/names"
+    holds_each targets.md ledger
+    sed -n '/^const struct key key_profile/,/^};/s/.*\.dsl = "\([a-z_]*\)".*/`\1/p' "$top/src/frontend/keys.c" |
+        grep -v '^`description$' >"$work/names"
+    holds_each targets.md clause
+}
+
 make_tree
 test_language
 test_artifacts
 test_hexdump
+test_targets
 test_sbxc
 test_sbxrun
 test_sbx
