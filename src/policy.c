@@ -80,13 +80,30 @@ static const char *preset_file(struct maker *m, const char *name)
     return arena_printf(m->a, "%s.%s", name, m->q->system == IR_MACOS ? "macos" : "linux");
 }
 
+/* A folder that is private to the run would hide what the declaration grants beneath it, or lend it writing. */
+static bool makes_way(struct maker *m, const struct decl_path *p)
+{
+    const char *path = arena_strn(m->a, p->text, p->len);
+    for (size_t i = 0; i < m->rules.n; i++) {
+        const struct ir_rule *r = &m->rules.items[i];
+        bool own = r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
+        if (!own || !strcmp(r->path, path) || !ir_path_within(r->path, path))
+            continue;
+        diag_add(m->diags, DIAG_PRESET_CUT, r->span, "the private %s of the preset makes way for this grant", path);
+        return true;
+    }
+    return false;
+}
+
 /* Entries of presets are looked up at launch: they may be missing, or links that only root could have made. */
 static void add_preset(struct maker *m)
 {
     if (!strcmp(m->preset.text, "none"))
         return;
     const struct decl_profile *p = m->q->preset(preset_file(m, m->preset.text), m->a, m->diags);
-    for (size_t i = 0; p && i < p->n_paths; i++)
+    for (size_t i = 0; p && i < p->n_paths; i++) {
+        if (p->paths[i].allow & IR_WRITE && makes_way(m, &p->paths[i]))
+            continue;
         rules_add(&m->rules, m->a,
                   (struct ir_rule){.path = arena_strn(m->a, p->paths[i].text, p->paths[i].len),
                                    .path_len = p->paths[i].len,
@@ -94,6 +111,7 @@ static void add_preset(struct maker *m)
                                    .origin = IR_PRESET,
                                    .flags = IR_OPTIONAL | IR_FOLLOW,
                                    .span = p->paths[i].span});
+    }
 }
 
 /* Below every preset: sinks and sources without content, the own /proc, the private TMPDIR. */
