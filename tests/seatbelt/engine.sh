@@ -127,7 +127,7 @@ is "deadline, TERM ignored" "$status" 124
 stray="setsid sh -c 'echo \$\$; exec sleep 987' & sleep 0.2"
 is_gone() {
     pid=$(head -n 1 "$work/stdout")
-    if grep -qs '^sleep.987' "/proc/$pid/cmdline"; then
+    if [ "$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")" = "sleep 987 " ]; then
         echo "FAIL $1: a process does"
         kill -KILL "$pid"
     else
