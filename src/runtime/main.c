@@ -197,7 +197,11 @@ static bool find_tool(struct rt_run *run)
 
 static bool protect_self(struct rt_run *run)
 {
-    return rt_protect(run, run->options.artifact, "the artifact") && rt_protect(run, "/proc/self/exe", "sbxrun") &&
+    if (!rt_protect(run, run->options.artifact, "the artifact"))
+        return false;
+    if (run->protect[0].dev != run->artifact.st.st_dev || run->protect[0].ino != run->artifact.st.st_ino)
+        return rt_fail(run, "artifact", "`%s` was exchanged while it was read", run->options.artifact);
+    return rt_protect(run, "/proc/self/exe", "sbxrun") &&
            (!run->tool || rt_protect(run, run->tool, "the engine's tool"));
 }
 
