@@ -9,6 +9,9 @@
 
 #include <stdint.h>
 
+/* Of sbxc and sbxrun, which are released together. */
+#define SBX_VERSION "0.1.0"
+
 enum { ARTIFACT_FORMAT = 1 };
 
 /* ---- Run section -------------------------------------------------------------------------------------

@@ -26,10 +26,6 @@
 #include "stage.h"
 #include "sys.h"
 
-#ifndef SBX_VERSION
-#define SBX_VERSION "0.1.0"
-#endif
-
 /* ---- Options ----------------------------------------------------------------------------------------- */
 
 enum option_id { OPTION_TOOL, OPTION_CWD, OPTION_TIMEOUT, OPTION_EXPECT_DIGEST, OPTION_HELP, OPTION_VERSION };
