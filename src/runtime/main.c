@@ -226,7 +226,7 @@ static bool run_all(struct rt_run *run)
     if (!rt_load(run) || !check_timeout(run))
         return false;
     const struct rt_engine *e = run->engine;
-    if (!find_tool(run) || !close_inherited(run) || !protect_self(run) || !e->check(run))
+    if (!find_tool(run) || !protect_self(run) || !close_inherited(run) || !e->check(run))
         return false;
     if (!e->place(run) || !rt_environment(run))
         return false;
