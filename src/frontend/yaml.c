@@ -57,8 +57,12 @@ static uint32_t offset_of(struct reader *r, size_t index)
 {
     const char *text = r->src->text + r->start;
     struct cursor *c = &r->cursor;
-    if (index < c->index)
-        *c = (struct cursor){0};
+    while (c->index > index) {
+        c->offset--;
+        while (c->offset && ((unsigned char)text[c->offset] & 0xc0) == 0x80)
+            c->offset--;
+        c->index--;
+    }
     while (c->index < index && c->offset < r->len) {
         c->offset++;
         while (c->offset < r->len && ((unsigned char)text[c->offset] & 0xc0) == 0x80)
@@ -225,110 +229,7 @@ static bool is_text(struct reader *r, const struct key *k, const struct key_valu
     return false;
 }
 
-/* ---- Values --------------------------------------------------------------------------------------------- */
-
-static void put(struct reader *r, const struct key *k, const struct key_value *v)
-{
-    if (!k->text || is_text(r, k, v))
-        k->scalar(&r->builder, k, v);
-}
-
-static void defer(struct reader *r, const struct key *k, struct key_value v)
-{
-    r->deferred = arena_grow(r->arena, r->deferred, &r->cap_deferred, r->n_deferred + 1, sizeof *r->deferred);
-    r->deferred[r->n_deferred++] = (struct deferred){k, v};
-}
-
-static void apply_deferred(struct reader *r)
-{
-    for (size_t i = 0; i < r->n_deferred; i++)
-        put(r, r->deferred[i].key, &r->deferred[i].value);
-    r->n_deferred = 0;
-}
-
-static bool read_flag(struct reader *r, const struct key_value *name, unsigned *flags)
-{
-    unsigned flag = keys_path_word(name->text, name->len);
-    if (r->event.type != YAML_SCALAR_EVENT)
-        return false;
-    struct key_value v = value_of(r);
-    bool yes = !v.quoted && v.len == 4 && !memcmp(v.text, "true", 4);
-    bool no = !v.quoted && v.len == 5 && !memcmp(v.text, "false", 5);
-    if (yes)
-        *flags |= flag;
-    return yes || no;
-}
-
-/* {path: P, literal: true, optional: true} */
-static bool read_path_map(struct reader *r, const struct key *k)
-{
-    struct key_value path = {0};
-    struct span open = here(r);
-    unsigned flags = 0;
-    while (next(r) && r->event.type != YAML_MAPPING_END_EVENT) {
-        if (!plain_node(r) || r->event.type != YAML_SCALAR_EVENT) {
-            wrong_shape(r, k);
-            if (!next(r) || !skip_node(r))
-                return false;
-            continue;
-        }
-        struct key_value name = value_of(r);
-        if (!next(r))
-            return false;
-        if (!plain_node(r))
-            continue;
-        bool is_path = name.len == 4 && !memcmp(name.text, "path", 4);
-        if (!is_path && !keys_path_word(name.text, name.len)) {
-            struct diag *d = diag_add(r->diags, DIAG_UNKNOWN_KEY, name.span, "`%s` is no property of a path",
-                                      diag_escape(r->arena, name.text, name.len));
-            diag_hint(r->diags, d, "a path is a text, or a map of path, literal and optional");
-            skip_node(r);
-        } else if (is_path && r->event.type == YAML_SCALAR_EVENT) {
-            path = value_of(r);
-        } else if (is_path || !read_flag(r, &name, &flags)) {
-            struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, here(r), "%.*s cannot have this value", (int)name.len, name.text);
-            diag_hint(r->diags, d, is_path ? "write a path" : "write true or false");
-            skip_node(r);
-        }
-    }
-    if (r->failed)
-        return false;
-    if (!path.span.src) {
-        diag_add(r->diags, DIAG_BAD_VALUE, open, "this map has no `path`");
-        return true;
-    }
-    path.path_flags = flags;
-    put(r, k, &path);
-    return true;
-}
-
-static bool read_item(struct reader *r, const struct key *k)
-{
-    if (!plain_node(r))
-        return !r->failed;
-    if (r->event.type == YAML_SCALAR_EVENT) {
-        struct key_value v = value_of(r);
-        put(r, k, &v);
-    } else if (k->path && r->event.type == YAML_MAPPING_START_EVENT) {
-        return read_path_map(r, k);
-    } else {
-        wrong_shape(r, k);
-    }
-    return !r->failed;
-}
-
-/* A list, or one item without brackets. */
-static bool read_list(struct reader *r, const struct key *k)
-{
-    if (r->event.type != YAML_SEQUENCE_START_EVENT)
-        return read_item(r, k);
-    while (next(r) && r->event.type != YAML_SEQUENCE_END_EVENT)
-        if (!read_item(r, k))
-            return false;
-    return !r->failed;
-}
-
-/* ---- Maps ----------------------------------------------------------------------------------------------- */
+/* ---- Keys of maps -------------------------------------------------------------------------------------- */
 
 static int by_text(const void *x, const void *y)
 {
@@ -384,6 +285,106 @@ static bool read_key(struct reader *r, struct key_value *out, bool *out_usable)
         return false;
     return *out_usable || skip_node(r);
 }
+
+/* ---- Values --------------------------------------------------------------------------------------------- */
+
+static void put(struct reader *r, const struct key *k, const struct key_value *v)
+{
+    if (!k->text || is_text(r, k, v))
+        k->scalar(&r->builder, k, v);
+}
+
+static void defer(struct reader *r, const struct key *k, struct key_value v)
+{
+    r->deferred = arena_grow(r->arena, r->deferred, &r->cap_deferred, r->n_deferred + 1, sizeof *r->deferred);
+    r->deferred[r->n_deferred++] = (struct deferred){k, v};
+}
+
+static void apply_deferred(struct reader *r)
+{
+    for (size_t i = 0; i < r->n_deferred; i++)
+        put(r, r->deferred[i].key, &r->deferred[i].value);
+    r->n_deferred = 0;
+}
+
+static bool read_flag(struct reader *r, const struct key_value *name, unsigned *flags)
+{
+    unsigned flag = keys_path_word(name->text, name->len);
+    if (r->event.type != YAML_SCALAR_EVENT)
+        return false;
+    struct key_value v = value_of(r);
+    bool yes = !v.quoted && v.len == 4 && !memcmp(v.text, "true", 4);
+    bool no = !v.quoted && v.len == 5 && !memcmp(v.text, "false", 5);
+    if (yes)
+        *flags |= flag;
+    return yes || no;
+}
+
+/* {path: P, literal: true, optional: true} */
+static bool read_path_map(struct reader *r, const struct key *k)
+{
+    struct key_list seen = {0};
+    struct key_value name, path = {0};
+    struct span open = here(r);
+    unsigned flags = 0;
+    bool usable;
+    while (read_key(r, &name, &usable)) {
+        if (!usable || !plain_node(r))
+            continue;
+        remember(r, &seen, &name);
+        bool is_path = name.len == 4 && !memcmp(name.text, "path", 4);
+        if (!is_path && !keys_path_word(name.text, name.len)) {
+            struct diag *d = diag_add(r->diags, DIAG_UNKNOWN_KEY, name.span, "`%s` is no property of a path",
+                                      diag_escape(r->arena, name.text, name.len));
+            diag_hint(r->diags, d, "a path is a text, or a map of path, literal and optional");
+            skip_node(r);
+        } else if (is_path && r->event.type == YAML_SCALAR_EVENT) {
+            path = value_of(r);
+        } else if (is_path || !read_flag(r, &name, &flags)) {
+            struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, here(r), "%.*s cannot have this value", (int)name.len, name.text);
+            diag_hint(r->diags, d, is_path ? "write a path" : "write true or false");
+            skip_node(r);
+        }
+    }
+    report_duplicates(r, &seen);
+    if (r->failed)
+        return false;
+    if (!path.span.src) {
+        diag_add(r->diags, DIAG_BAD_VALUE, open, "this map has no `path`");
+        return true;
+    }
+    path.path_flags = flags;
+    put(r, k, &path);
+    return true;
+}
+
+static bool read_item(struct reader *r, const struct key *k)
+{
+    if (!plain_node(r))
+        return !r->failed;
+    if (r->event.type == YAML_SCALAR_EVENT) {
+        struct key_value v = value_of(r);
+        put(r, k, &v);
+    } else if (k->path && r->event.type == YAML_MAPPING_START_EVENT) {
+        return read_path_map(r, k);
+    } else {
+        wrong_shape(r, k);
+    }
+    return !r->failed;
+}
+
+/* A list, or one item without brackets. */
+static bool read_list(struct reader *r, const struct key *k)
+{
+    if (r->event.type != YAML_SEQUENCE_START_EVENT)
+        return read_item(r, k);
+    while (next(r) && r->event.type != YAML_SEQUENCE_END_EVENT)
+        if (!read_item(r, k))
+            return false;
+    return !r->failed;
+}
+
+/* ---- Maps ----------------------------------------------------------------------------------------------- */
 
 static bool read_pairs(struct reader *r, const struct key *k)
 {
@@ -756,11 +757,33 @@ static void read_stream(struct reader *r)
         second_document(r);
 }
 
+/* libyaml, as YAML 1.1 has it, ends a line at a lone CR, NEL, LS and PS, where editors and reviews show none: what
+ * looks like a part of a comment would be a clause. */
+static bool plain_lines(struct reader *r)
+{
+    static const char *const breaks[] = {"\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    const char *text = r->src->text + r->start, *end = text + r->len, *first = NULL;
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        size_t n = strlen(breaks[i]);
+        const char *s = text;
+        while (s < end && (s = memmem(s, (size_t)(end - s), breaks[i], n)) && n == 1 && s + 1 < end && s[1] == '\n')
+            s += 2;
+        if (s && s < end && (!first || s < first))
+            first = s;
+    }
+    if (!first)
+        return true;
+    struct span at = {r->src, (uint32_t)(first - r->src->text), 1};
+    struct diag *d = diag_add(r->diags, DIAG_BAD_BYTE, at, "a line break that is not one everywhere");
+    diag_hint(r->diags, d, "end lines with LF or CRLF; in a text in double quotes write \\r, \\N, \\L or \\P");
+    return false;
+}
+
 void yaml_read(const struct source *src, uint32_t start, uint32_t len, enum yaml_kind kind, struct arena *a,
                struct diag_list *diags, struct decl_profile *out)
 {
     struct reader r = {.src = src, .start = start, .len = len, .kind = kind, .arena = a, .diags = diags};
-    if (!begin(&r))
+    if (!plain_lines(&r) || !begin(&r))
         return;
     keys_begin(&r.builder, a, diags, out);
     read_stream(&r);
