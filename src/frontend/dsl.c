@@ -5,6 +5,7 @@
  */
 #include "frontend.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "dsl_tokens.h"
@@ -53,7 +54,8 @@ struct dsl_scan {
     bool has_pending;
     bool literal; /* holds for the next path */
     size_t n_values;
-    struct ir_text name, description; /* of `profile` */
+    struct key_value name; /* of `profile` */
+    struct ir_text description;
 };
 
 /* ---- Scanner hooks -------------------------------------------------------------------------------------- */
@@ -146,7 +148,8 @@ int dsl_scan_string(struct dsl_scan *s, struct key_value *v, struct span at)
     if (s->last_word.src && s->last_word.start + s->last_word.len == at.start) {
         struct diag *d = diag_add(s->diags, DIAG_SYNTAX, at, "a blank is missing before this string");
         v->broken = true;
-        diag_hint(s->diags, d, "write `%.*s \"...\"`", (int)s->last_word.len, s->src->text + s->last_word.start);
+        diag_hint(s->diags, d, "write `%s \"...\"`",
+                  diag_escape(s->arena, s->src->text + s->last_word.start, s->last_word.len));
     }
     for (size_t i = 0; i < v->len; i++)
         if ((unsigned char)v->text[i] < 0x20 && v->text[i] != '\t') {
@@ -243,7 +246,8 @@ void dsl_begin(struct dsl_scan *s, const struct key_value *word)
     s->is_profile = s->wrong = s->has_pending = s->literal = false;
     s->n_values = 0;
     s->word = *word;
-    s->name = s->description = (struct ir_text){0};
+    s->name = (struct key_value){0};
+    s->description = (struct ir_text){0};
     if (skipping(s) || word->broken) {
         s->wrong = true;
         return;
@@ -312,11 +316,10 @@ static void pair_value(struct dsl_scan *s, const struct key_value *v)
 
 static void profile_value(struct dsl_scan *s, const struct key_value *v)
 {
-    struct ir_text text = {arena_strn(s->arena, v->text, v->len), v->span};
     if (s->n_values == 1) {
-        s->name = text;
+        s->name = *v;
     } else if (s->n_values == 2 && v->quoted) {
-        s->description = text;
+        s->description = (struct ir_text){arena_strn(s->arena, v->text, v->len), v->span};
     } else if (!s->wrong) {
         struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, "a profile has a name and a description");
         diag_hint(s->diags, d, "write profile NAME \"description\" { ... }");
@@ -415,10 +418,9 @@ static void open_profile(struct dsl_scan *s, struct frame *f)
     struct decl_profile *p = decl_new_profile(s->out, s->arena, s->word.span);
     keys_begin(&s->builder, s->arena, s->diags, p);
     p->description = s->description;
-    if (s->name.text) {
-        struct key_value name = {.text = s->name.text, .len = strlen(s->name.text), .span = s->name.span};
+    if (s->name.text && !s->name.broken) {
         const struct key *k = keys_find(key_profile, KEY_YAML, "name", 4);
-        k->scalar(&s->builder, k, &name);
+        k->scalar(&s->builder, k, &s->name);
     }
     f->table = key_profile;
 }
@@ -483,6 +485,32 @@ void dsl_yyerror(const DSL_YYLTYPE *at, struct dsl_scan *s, const char *text)
     diag_add(s->diags, DIAG_TOO_LARGE, *at, "%s", text);
 }
 
+static int by_name(const void *x, const void *y)
+{
+    const struct ir_text *a = &(*(const struct decl_profile *const *)x)->name;
+    const struct ir_text *b = &(*(const struct decl_profile *const *)y)->name;
+    int c = strcmp(a->text ? a->text : "", b->text ? b->text : "");
+    return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
+}
+
+/* Which of two profiles of one name is meant nobody can say. */
+static void report_same_names(struct dsl_scan *s)
+{
+    size_t n = s->out->n_profiles;
+    if (n < 2)
+        return;
+    struct decl_profile **sorted = arena_array(s->arena, n, sizeof *sorted);
+    memcpy(sorted, s->out->profiles, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_name);
+    for (size_t i = 1; i < n; i++) {
+        const struct ir_text *a = &sorted[i - 1]->name, *b = &sorted[i]->name;
+        if (!a->text || !b->text || strcmp(a->text, b->text) != 0)
+            continue;
+        struct diag *d = diag_add(s->diags, DIAG_DUPLICATE_KEY, b->span, "there are two profiles of this name");
+        diag_also(s->diags, d, a->span, "the other is here");
+    }
+}
+
 static void parse(const struct source *src, enum fe_role role, struct arena *a, struct diag_list *diags,
                   struct decl_file *out)
 {
@@ -496,6 +524,7 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
     if (dsl_flex__scan_bytes(src->text, (int)src->len, s.scanner))
         dsl_yyparse(&s);
     dsl_flex_lex_destroy(s.scanner);
+    report_same_names(&s);
     /* An empty file is a profile that asks for nothing. */
     if (!out->n_profiles)
         decl_new_profile(out, a, (struct span){src, 0, 0});
