@@ -169,7 +169,7 @@ void ceiling_env(struct env_names *asked, const struct env_names *cap, const str
         bool none = left.n == before;
         struct diag *d = diag_add(diags, none ? DIAG_CEILING_ALL : DIAG_CEILING_CUT, x->span,
                                   none ? "the ceiling does not let %s pass" : "the ceiling narrows what %s lets pass",
-                                  x->name);
+                                  diag_escape(a, x->name, strlen(x->name)));
         diag_also(diags, d, ceiling->span, "this ceiling");
     }
     *asked = left;
@@ -185,7 +185,8 @@ void ceiling_env_set(struct ir_policy *p, const struct env_names *cap, const str
             p->env_set[w++] = *x;
             continue;
         }
-        struct diag *d = diag_add(diags, DIAG_CEILING_ALL, x->span, "the ceiling does not let %s be set", x->name);
+        struct diag *d = diag_add(diags, DIAG_CEILING_ALL, x->span, "the ceiling does not let %s be set",
+                                  diag_escape(diags->arena, x->name, strlen(x->name)));
         diag_also(diags, d, ceiling->span, "this ceiling");
     }
     p->n_env_set = w;

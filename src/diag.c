@@ -126,13 +126,24 @@ static size_t utf8_len(const unsigned char *s, size_t left)
     return n;
 }
 
-/* Appends one character of input as it may be shown, and returns how many bytes it took. C1 controls
- * (U+0080-U+009F) start terminal sequences on some terminals, so they are escaped as well. */
+/* Characters beyond ASCII that show as something else than they are: C1 controls (U+0080-U+009F) start terminal
+ * sequences on some terminals, U+2028 and U+2029 break lines, marks of direction reorder what is around them. */
+static bool is_disguise(const unsigned char *u, size_t n)
+{
+    if (n == 2)
+        return u[0] == 0xc2 && u[1] < 0xa0;
+    if (n != 3 || u[0] != 0xe2)
+        return false;
+    return (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae))) ||
+           (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
+}
+
+/* Appends one character of input as it may be shown, and returns how many bytes it took. */
 static size_t put_shown(struct buf *out, const char *s, size_t left)
 {
     const unsigned char *u = (const unsigned char *)s;
     size_t n = utf8_len(u, left);
-    bool control = u[0] < 0x20 || u[0] == 0x7f || (n == 2 && u[0] == 0xc2 && u[1] < 0xa0);
+    bool control = u[0] < 0x20 || u[0] == 0x7f || is_disguise(u, n);
     if (n && !control) {
         buf_put(out, s, n);
         return n;

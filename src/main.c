@@ -30,7 +30,7 @@ static const enum ir_system HOST = IR_MACOS;
 static const enum ir_system HOST = IR_LINUX;
 #endif
 
-#define SBXC_VERSION "0.1"
+enum { MAX_NAMES_SHOWN = 20 };
 
 enum status { STATUS_OK = 0, STATUS_REFUSED = 1, STATUS_USAGE = 2 };
 
@@ -61,7 +61,8 @@ static enum status usage(struct driver *d, const char *text)
 
 static void print(struct buf *b, FILE *to)
 {
-    fwrite(b->data, 1, b->len, to);
+    if (b->len)
+        fwrite(b->data, 1, b->len, to);
     buf_done(b);
 }
 
@@ -90,10 +91,14 @@ static const struct decl_profile *pick_profile(struct driver *d, const struct de
         const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "";
         if (name && !strcmp(known, name))
             return f->profiles[i];
-        buf_printf(&list, "%s%s", i ? ", " : "", known);
+        if (i < MAX_NAMES_SHOWN)
+            buf_printf(&list, "%s%s", i ? ", " : "", diag_escape(&d->arena, known, strlen(known)));
     }
+    if (f->n_profiles > MAX_NAMES_SHOWN)
+        buf_str(&list, " and others");
     struct diag *e = diag_add(&d->diags, DIAG_BAD_NAME, f->profiles[0]->span,
-                              name ? "there is no profile `%s` here" : "this file holds several profiles%s", name ? name : "");
+                              name ? "there is no profile `%s` here" : "this file holds several profiles%s",
+                              name ? diag_escape(&d->arena, name, strlen(name)) : "");
     diag_hint(&d->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
     buf_done(&list);
     return NULL;
@@ -440,7 +445,7 @@ static enum status help(void)
 
 static enum status version(struct driver *d)
 {
-    printf("sbxc %s, artifact format %d, targets %s\n", SBXC_VERSION, ARTIFACT_FORMAT, target_names(d));
+    printf("sbxc %s, artifact format %d, targets %s\n", SBX_VERSION, ARTIFACT_FORMAT, target_names(d));
     return STATUS_OK;
 }
 

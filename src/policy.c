@@ -190,7 +190,8 @@ static void take_env_set(struct maker *m)
     for (size_t i = 1; i < p->n_env_set; i++) {
         if (strcmp(p->env_set[i - 1].name, p->env_set[i].name) != 0)
             continue;
-        struct diag *e = diag_add(m->diags, DIAG_DUPLICATE_KEY, p->env_set[i].span, "%s is set twice", p->env_set[i].name);
+        struct diag *e = diag_add(m->diags, DIAG_DUPLICATE_KEY, p->env_set[i].span, "%s is set twice",
+                                  diag_escape(m->a, p->env_set[i].name, strlen(p->env_set[i].name)));
         diag_also(m->diags, e, p->env_set[i - 1].span, "first set here");
     }
 }
