@@ -1,6 +1,6 @@
 /* Landlock: applied by sbxrun itself, without a tool.
  *
- *   sbxrun      opens every grant, checks it and puts it into the one ruleset (owners can only be judged here)
+ *   sbxrun      opens every grant, checks it and puts it into one ruleset (owners can be judged only here)
  *    `- stage   pid 1 of own PID, mount and IPC namespaces (and of a user namespace, where the caller lacks
  *       |       CAP_SYS_ADMIN): makes the view, adds the rules for what stands only there, relays
  *       `- command   drops capabilities, sets no_new_privs, enforces Landlock, installs the filter, executes
@@ -81,7 +81,8 @@ static bool check_needs(struct rt_run *run)
             continue;
         const char *what = ll_string(&run->artifact, n->clause);
         if (n->min_abi)
-            return rt_fail(run, "host", "`%s` needs Landlock ABI %u; this kernel has %d", what, n->min_abi, own->abi);
+            return rt_fail(run, "host", "`%s` needs Landlock ABI %u; this kernel has %d", what, n->min_abi,
+                           own->abi);
         return rt_fail(run, "host", "`%s` needs what this artifact does not bring for this machine", what);
     }
     return true;
@@ -105,8 +106,8 @@ static bool check(struct rt_run *run)
                              errno == EOPNOTSUPP ? "built, but not enabled at boot by lsm=" : "not built in");
     const struct ll_header *h = ll_header(&run->artifact);
     const struct sys_landlock_attr known = known_to(own->abi);
-    own->handled = (struct sys_landlock_attr){h->handled_fs & known.handled_fs, h->handled_net & known.handled_net,
-                                              h->scoped & known.scoped};
+    own->handled = (struct sys_landlock_attr){h->handled_fs & known.handled_fs,
+                                              h->handled_net & known.handled_net, h->scoped & known.scoped};
     own->filter = ll_filter(&run->artifact, &own->n_filter);
     if (!own->filter)
         return rt_fail(run, "host", "the artifact holds no filter for this machine's system calls");
@@ -261,7 +262,8 @@ static bool map_ids(const struct own *own)
 }
 
 /* The rule of something that stands beneath a new root of the view: path is relative to it, "" is it. */
-static bool add_inside(const struct rt_run *run, const struct ll_rule *r, int root, const char *path, int control)
+static bool add_inside(const struct rt_run *run, const struct ll_rule *r, int root, const char *path,
+                       int control)
 {
     const struct own *own = run->own;
     struct stat st;

@@ -6,8 +6,8 @@
 static const char FIXED_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 
 /* Names that make a loader, a shell or libc run or read a file of the caller's choice: never by a pattern. */
-static const char *const LOADER_NAMES[] = {"LD_*",       "DYLD_*",         "BASH_ENV", "BASH_FUNC_*", "ENV",
-                                           "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH"};
+static const char *const LOADER_NAMES[] = {"LD_*", "DYLD_*",     "BASH_ENV",       "BASH_FUNC_*",
+                                           "ENV",  "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH"};
 /* Names with a value of ours. */
 static const char *const OWN_NAMES[] = {"PATH", "HOME", "TMPDIR"};
 
@@ -87,10 +87,11 @@ bool rt_environment(struct rt_run *run)
     size_t n_caller = 0, n = 0;
     while (run->caller_env[n_caller])
         n_caller++;
-    char **envp = rt_alloc(run, n_caller + p->env_set.n + sizeof OWN_NAMES / sizeof *OWN_NAMES + 1, sizeof *envp);
+    char **envp =
+        rt_alloc(run, n_caller + p->env_set.n + sizeof OWN_NAMES / sizeof *OWN_NAMES + 1, sizeof *envp);
     if (!envp)
         return false;
-    /* An entry without name or `=` is nobody's variable; of two entries of one name getenv() sees the first. */
+    /* An entry without name or `=` is nobody's variable; of two of one name getenv() sees the first. */
     for (size_t i = 0; i < n_caller; i++) {
         const char *entry = run->caller_env[i];
         size_t len = name_len(entry);

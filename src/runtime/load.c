@@ -46,8 +46,7 @@ static bool read_file(struct rt_run *run, int fd)
         return rt_fail(run, STEP, "`%s` has %lld bytes; between 1 and %d are expected", run->options.artifact,
                        (long long)a->st.st_size, (int)ARTIFACT_MAX_BYTES);
     size_t len = (size_t)a->st.st_size;
-    unsigned char *data =
-        mmap(NULL, len + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *data = mmap(NULL, len + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         return rt_fail_errno(run, errno, "memory", "%zu bytes", len);
     if (!read_whole(run, fd, data, len))
@@ -349,7 +348,8 @@ static const char *unescape(struct rt_run *run, const char *s, size_t len)
 }
 
 /* Makes room for the lists; counts and checks keys and their order. */
-static bool begin_lists(struct rt_run *run, const struct format *f, struct section s, size_t count[RUN_KEY_COUNT])
+static bool begin_lists(struct rt_run *run, const struct format *f, struct section s,
+                        size_t count[RUN_KEY_COUNT])
 {
     size_t at = s.start, len;
     enum run_key last = 0;
@@ -375,7 +375,8 @@ static bool begin_lists(struct rt_run *run, const struct format *f, struct secti
 }
 
 /* *out_digits: where the digits of the body digest stand in the file, or NULL. */
-static bool read_section(struct rt_run *run, const struct format *f, struct section s, const char **out_digits)
+static bool read_section(struct rt_run *run, const struct format *f, struct section s,
+                         const char **out_digits)
 {
     size_t count[RUN_KEY_COUNT] = {0};
     if (!begin_lists(run, f, s, count))

@@ -64,14 +64,19 @@ static bool check_areas(const struct rt_artifact *a)
         struct ll_area area;
         size_t size;
     } areas[AREA_COUNT] = {
-        {h->rules, sizeof(struct ll_rule)},     {h->ports, sizeof(struct ll_port)}, {h->needs, sizeof(struct ll_need)},
-        {h->filters, sizeof(struct ll_filter)}, {h->run, 1},                        {h->strings, 1},
+        {h->rules, sizeof(struct ll_rule)},
+        {h->ports, sizeof(struct ll_port)},
+        {h->needs, sizeof(struct ll_need)},
+        {h->filters, sizeof(struct ll_filter)},
+        {h->run, 1},
+        {h->strings, 1},
         {h->code, 1},
     };
     size_t end = LL_HEADER_SIZE;
     for (size_t i = 0; i < AREA_COUNT; i++) {
         size_t start = (end + 7) / 8 * 8;
-        if (areas[i].area.offset != start || start > a->len || areas[i].area.count > (a->len - start) / areas[i].size)
+        if (areas[i].area.offset != start || start > a->len ||
+            areas[i].area.count > (a->len - start) / areas[i].size)
             return false;
         for (; end < start; end++)
             if (a->data[end])
@@ -214,7 +219,7 @@ static bool check_needs(const struct rt_artifact *a)
     return true;
 }
 
-/* Programs stand one behind the other and fill the area. What an instruction does is the kernel's to check. */
+/* Programs stand one behind the other and fill the area. What an instruction does the kernel checks. */
 static bool check_filters(const struct rt_artifact *a)
 {
     const struct ll_header *h = ll_header(a);

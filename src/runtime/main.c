@@ -36,9 +36,11 @@ static const struct option {
     const char *value; /* NULL: it takes none */
     const char *help;
 } OPTIONS[] = {
-    {"--tool", OPTION_TOOL, "PATH", "the engine's tool (bwrap, docker, sandbox-exec), instead of its fixed places"},
+    {"--tool", OPTION_TOOL, "PATH",
+     "the engine's tool (bwrap, docker, sandbox-exec), instead of its fixed places"},
     {"--cwd", OPTION_CWD, "DIR", "working folder of the command; it must be inside the sandbox"},
-    {"--timeout", OPTION_TIMEOUT, "TIME", "a deadline shorter than the artifact's: 250ms, 60, 60s, 5m, 1h30m"},
+    {"--timeout", OPTION_TIMEOUT, "TIME",
+     "a deadline shorter than the artifact's: 250ms, 60, 60s, 5m, 1h30m"},
     {"--expect-digest", OPTION_EXPECT_DIGEST, "HEX", "refuse an artifact of another body digest"},
     {"--help", OPTION_HELP, NULL, "print this and end"},
     {"--version", OPTION_VERSION, NULL, "print the version and end"},
@@ -54,9 +56,10 @@ static void print_help(void)
         printf("  %s%s%-*s %s\n", o->name, o->value ? " " : "",
                (int)(24 - strlen(o->name) - (o->value ? 1 : 0)), o->value ? o->value : "", o->help);
     }
-    printf("\nCOMMAND without a slash is looked up in the PATH that it will have inside.\n"
-           "Exit status: the command's own; 128 + n if signal n ended it; 124 timed out; 125 sbxrun refused or\n"
-           "failed, the command did not start; 126 it cannot be executed; 127 it was not found.\n");
+    printf(
+        "\nCOMMAND without a slash is looked up in the PATH that it will have inside.\n"
+        "Exit status: the command's own; 128 + n if signal n ended it; 124 timed out; 125 sbxrun refused or\n"
+        "failed, the command did not start; 126 it cannot be executed; 127 it was not found.\n");
 }
 
 /* Does the argument name the option? *out_value is set if it does so as --name=VALUE. */
@@ -96,7 +99,7 @@ static bool set_option(struct rt_run *run, const struct option *o, const char *v
     return true;
 }
 
-/* Returns what stands behind `--`, or NULL: after a failure, or with *out_info set to what is to be printed. */
+/* Returns what stands behind `--`, or NULL: after a failure, or with *out_info set to what is to print. */
 static char **parse(struct rt_run *run, char **args, const struct option **out_info)
 {
     for (; *args && strcmp(*args, "--") != 0; args++) {
@@ -113,7 +116,9 @@ static char **parse(struct rt_run *run, char **args, const struct option **out_i
         }
         if (!o) {
             if (run->options.artifact)
-                return rt_fail(run, "usage", "`%s` behind the artifact; the command stands behind `--`", *args), NULL;
+                return rt_fail(run, "usage", "`%s` behind the artifact; the command stands behind `--`",
+                               *args),
+                       NULL;
             run->options.artifact = *args;
             continue;
         }
@@ -140,7 +145,8 @@ static bool check_streams(struct rt_run *run)
         int flags = fcntl(fd, F_GETFL);
         if (flags < 0) {
             if (open("/dev/null", O_RDWR) != fd) /* the lowest that is free */
-                return rt_fail_errno(run, errno, "streams", "/dev/null cannot stand in for descriptor %d", fd);
+                return rt_fail_errno(run, errno, "streams", "/dev/null cannot stand in for descriptor %d",
+                                     fd);
         } else if (flags & O_PATH || fstat(fd, &st) || S_ISDIR(st.st_mode)) {
             return rt_fail(run, "streams", "descriptor %d is a folder or names a path alone", fd);
         }
@@ -158,10 +164,9 @@ static bool open_scratch(struct rt_run *run, char **argv)
     for (char *const *s = run->caller_env; *s; s++)
         text += strlen(*s) + 32;
     run->scratch_cap = ((size_t)4 << 20) + 16 * text;
-    run->scratch = mmap(NULL, run->scratch_cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1, 0);
-    return run->scratch != MAP_FAILED ||
-           rt_fail_errno(run, errno, "memory", "%zu bytes", run->scratch_cap);
+    run->scratch = mmap(NULL, run->scratch_cap, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return run->scratch != MAP_FAILED || rt_fail_errno(run, errno, "memory", "%zu bytes", run->scratch_cap);
 }
 
 static bool check_timeout(struct rt_run *run)
@@ -188,7 +193,8 @@ static bool find_tool(struct rt_run *run)
     }
     if (run->options.tool)
         return rt_fail_errno(run, errno, "host", "`%s`", run->options.tool);
-    return rt_fail(run, "host", "the tool for %s is not here: there is no %s", run->engine->target, places[0]);
+    return rt_fail(run, "host", "the tool for %s is not here: there is no %s", run->engine->target,
+                   places[0]);
 }
 
 static bool protect_self(struct rt_run *run)
@@ -222,7 +228,8 @@ static bool run_all(struct rt_run *run)
 {
     /* It would lend its rights to whoever calls it. */
     if (getauxval(AT_SECURE))
-        return rt_fail(run, "host", "sbxrun is not made to be set-user-ID, set-group-ID or to hold capabilities");
+        return rt_fail(run, "host",
+                       "sbxrun is not made to be set-user-ID, set-group-ID or to hold capabilities");
     if (!rt_load(run) || !check_timeout(run))
         return false;
     const struct rt_engine *e = run->engine;

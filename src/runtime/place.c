@@ -80,8 +80,10 @@ bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const
         run->tmpdir = dir;
         return true;
     }
-    return rt_fail(run, "tmpdir", "none of the artifact's %zu places for the private TMPDIR is a folder here that "
-                   "leaves the working folder `%s` alone", run->policy.tmpdirs.n, run->workdir);
+    return rt_fail(run, "tmpdir",
+                   "none of the artifact's %zu places for the private TMPDIR is a folder here that "
+                   "leaves the working folder `%s` alone",
+                   run->policy.tmpdirs.n, run->workdir);
 }
 
 /* ---- What no grant may reach ------------------------------------------------------------------------- */

@@ -131,8 +131,8 @@ bool rt_control(struct rt_run *run, int *out_other)
 
 /* ---- Children ---------------------------------------------------------------------------------------- */
 
-/* Moves every descriptor of the list to its place and marks all others close-on-exec. What is to move is first
- * moved above every place, so that nothing is overwritten before its turn. `keep` are moved along. */
+/* Moves every descriptor of the list to its place and marks all others close-on-exec. What is to move is
+ * first moved above every place, so that nothing is overwritten before its turn. `keep` are moved along. */
 static bool arrange(struct rt_fd *fds, size_t n, int *keep[2])
 {
     int top = 3;

@@ -58,7 +58,7 @@ struct rt_list {
 /* The run section. Strings are NUL-terminated and live as long as the run. */
 struct rt_policy {
     const char *target, *profile, *policy_digest;
-    bool confine; /* false: trust core was granted; only time and process tree are ours */
+    bool confine;        /* false: trust core was granted; only time and process tree are ours */
     uint64_t timeout_ms; /* 0: none */
     uint64_t kill_after_ms;
     const char *network; /* "none" or "open" */
@@ -156,7 +156,7 @@ struct rt_engine {
     /* Ends everything in the sandbox for certain. NULL: SIGKILL to run->child, which takes all with it. */
     void (*kill)(struct rt_run *run);
     /* NULL for engines with a stage, whose report is the outcome. Otherwise: what run->child's end says
-     * about the command: fills run->outcome, or rt_fail()s. NULL without stage: the status is the command's. */
+     * about the command: fills run->outcome, or rt_fail()s. NULL without stage: the status is its own. */
     bool (*ended)(struct rt_run *run, int wait);
     /* What STAGE_FAILED's detail stands for, for the message. NULL: nothing. */
     const char *(*detail)(struct rt_run *run, uint32_t detail);
@@ -174,7 +174,8 @@ extern const struct rt_engine rt_engine_landlock, rt_engine_bwrap, rt_engine_doc
 
 /* Records the first failure, with exit status 125; later ones are dropped. Always returns false.
  * rt_fail_errno appends `: ` and the text of the errno value given. `step` must be static. */
-bool rt_fail(struct rt_run *run, const char *step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool rt_fail(struct rt_run *run, const char *step, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 bool rt_fail_errno(struct rt_run *run, int error, const char *step, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -190,7 +191,7 @@ bool rt_path_within(const char *path, const char *dir);
 
 /* Fills run->workdir and run->tmpdir for engines whose view shows the host's own paths. workdir: --cwd or
  * the caller's folder if sees() says that it exists inside the view; else, without --cwd, skill-dir; else it
- * fails. tmpdir: the first candidate that is a real folder here and neither holds nor lies beneath workdir. */
+ * fails. tmpdir: the first candidate that is a real folder here and does not hold workdir. */
 bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
 /* Only run->workdir: for engines whose TMPDIR is a fresh folder. */
 bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const char *path));
@@ -213,8 +214,8 @@ int rt_open_grant(const char *path, bool follow);
  * behind it; NULL at the end or if the last word is not closed. */
 const char *rt_word(const struct rt_artifact *a, size_t *at, size_t end);
 
-/* Starts a program as a child: fd `fds[i].from` becomes `fds[i].to` there (to >= 3, each once), all others but
- * 0-2 are closed, signals are unblocked, and SIGKILL follows the death of sbxrun. Sets run->child.
+/* Starts a program as a child: fd `fds[i].from` becomes `fds[i].to` there (to >= 3, each once), all others
+ * but 0-2 are closed, signals are unblocked, and SIGKILL follows the death of sbxrun. Sets run->child.
  * exec_fd is run if it is >= 0 (an O_PATH descriptor will do), else `path`. */
 struct rt_fd {
     int from, to;
@@ -222,7 +223,7 @@ struct rt_fd {
 bool rt_spawn(struct rt_run *run, int exec_fd, const char *path, char *const *argv, char *const *envp,
               const struct rt_fd *fds, size_t n_fds);
 
-/* An anonymous, sealed, close-on-exec memory file that holds the bytes, positioned at 0; -1 after rt_fail(). */
+/* An anonymous, sealed, close-on-exec memory file that holds the bytes, at offset 0; -1 after rt_fail(). */
 int rt_memfd(struct rt_run *run, const char *name, const void *data, size_t len);
 /* A close-on-exec descriptor of sbxrun's own program file, for starting the stage; -1 after rt_fail(). */
 int rt_self(struct rt_run *run);
@@ -230,7 +231,7 @@ int rt_self(struct rt_run *run);
 /* A SOCK_SEQPACKET pair, close-on-exec: run->control is one end, *out_other the stage's. */
 bool rt_control(struct rt_run *run, int *out_other);
 
-/* load.c: reads and verifies run->options.artifact; fills artifact, policy and engine and calls its load(). */
+/* load.c: reads and verifies run->options.artifact; fills artifact, policy and engine; calls its load(). */
 bool rt_load(struct rt_run *run);
 /* env.c: fills run->envp. */
 bool rt_environment(struct rt_run *run);

@@ -3,8 +3,8 @@
  *
  * Two ways in:
  *   - landlock: the engine's clone makes the view and then calls stage_run();
- *   - bwrap: bwrap starts sbxrun itself inside, as pid 1, with the two words STAGE_EXEC_PATH STAGE_NAME (bwrap
- *     sets argv[0] of its own choice only since 0.9.0); main() then calls stage_main(), which reads the plan
+ *   - bwrap: bwrap starts sbxrun itself inside, as pid 1, with the two words STAGE_EXEC_PATH STAGE_NAME
+ *     (bwrap sets argv[0] of its own choice only since 0.9.0); main() then calls stage_main(), which reads the plan
  *     from STAGE_PLAN_FD.
  * The stage is single-threaded, keeps no descriptor but 0-2 and the control socket, which the command never
  * inherits, is not dumpable (no ptrace, no /proc/1/mem or environ), and exits when the other end closes.
@@ -38,44 +38,44 @@ struct stage_plan {
 enum stage_kind {
     /* to the stage */
     STAGE_SIGNAL = 1, /* value: signal for the command's process group */
-    STAGE_SIGNAL_ALL, /* value: signal for every process in the sandbox, followed by CONT; the stage then stays
-                       * until all are gone */
+    STAGE_SIGNAL_ALL, /* value: signal for every process in the sandbox, followed by CONT; the stage then
+                       * stays until all are gone */
     STAGE_RESUME,     /* after STAGE_STOPPED: all is continued; value 1: the terminal is given back */
     /* from the stage */
-    STAGE_FAILED,  /* value: errno, step: enum stage_step; the command was not executed */
-    STAGE_ENDED,   /* value: wait status of the command */
-    STAGE_STOPPED, /* only with STAGE_TERMINAL: the command stopped, and all else with it, so that nothing runs on
-                    * while sbxrun is stopped too and no deadline is kept */
+    STAGE_FAILED, /* value: errno, step: enum stage_step; the command was not executed */
+    STAGE_ENDED,  /* value: wait status of the command */
+    STAGE_STOPPED, /* only with STAGE_TERMINAL: the command stopped, and all else with it, so that nothing
+                    * runs on while sbxrun is stopped too and no deadline is kept */
 };
 
 /* What failed before the command's execve. STAGE_STEP(enum, "step", "what") */
-#define STAGE_STEPS(X)                                                                                         \
-    X(STAGE_PLAN, "stage", "it is not pid 1 of the sandbox, or its plan cannot be read")                       \
-    X(STAGE_IDS, "namespace", "the user mapping cannot be written")                                            \
-    X(STAGE_PARENT, "stage", "sbxrun is gone")                                                                 \
-    X(STAGE_PROPAGATION, "view", "mounts cannot be made private")                                              \
-    X(STAGE_CLONE, "view", "a write grant cannot be taken out of the read-only view")                          \
-    X(STAGE_CHANGED, "view", "a write grant is not the object that was checked")                               \
-    X(STAGE_READ_ONLY, "view", "the read-only view cannot be made")                                            \
-    X(STAGE_PUT_BACK, "view", "a write grant cannot be put back")                                              \
-    X(STAGE_PROC, "view", "an own /proc cannot be mounted")                                                    \
-    X(STAGE_TMPDIR, "view", "the private TMPDIR cannot be made")                                               \
-    X(STAGE_PRIVATE, "view", "a private folder cannot be made")                                                \
-    X(STAGE_RULE, "landlock", "a rule inside the view cannot be added")                                        \
-    X(STAGE_CWD, "workdir", "the working folder cannot be entered inside the view")                            \
-    X(STAGE_FORK, "stage", "the command's process cannot be made")                                             \
-    X(STAGE_SESSION, "terminal", "the command's session or group cannot be made")                              \
-    X(STAGE_CAPS, "capabilities", "they cannot be dropped")                                                    \
-    X(STAGE_NNP, "no_new_privs", "it cannot be set")                                                           \
-    X(STAGE_LANDLOCK, "landlock", "the ruleset cannot be enforced")                                            \
-    X(STAGE_SECCOMP, "seccomp", "the filter cannot be installed")                                              \
+#define STAGE_STEPS(X)                                                                   \
+    X(STAGE_PLAN, "stage", "it is not pid 1 of the sandbox, or its plan cannot be read") \
+    X(STAGE_IDS, "namespace", "the user mapping cannot be written")                      \
+    X(STAGE_PARENT, "stage", "sbxrun is gone")                                           \
+    X(STAGE_PROPAGATION, "view", "mounts cannot be made private")                        \
+    X(STAGE_CLONE, "view", "a write grant cannot be taken out of the read-only view")    \
+    X(STAGE_CHANGED, "view", "a write grant is not the object that was checked")         \
+    X(STAGE_READ_ONLY, "view", "the read-only view cannot be made")                      \
+    X(STAGE_PUT_BACK, "view", "a write grant cannot be put back")                        \
+    X(STAGE_PROC, "view", "an own /proc cannot be mounted")                              \
+    X(STAGE_TMPDIR, "view", "the private TMPDIR cannot be made")                         \
+    X(STAGE_PRIVATE, "view", "a private folder cannot be made")                          \
+    X(STAGE_RULE, "landlock", "a rule inside the view cannot be added")                  \
+    X(STAGE_CWD, "workdir", "the working folder cannot be entered inside the view")      \
+    X(STAGE_FORK, "stage", "the command's process cannot be made")                       \
+    X(STAGE_SESSION, "terminal", "the command's session or group cannot be made")        \
+    X(STAGE_CAPS, "capabilities", "they cannot be dropped")                              \
+    X(STAGE_NNP, "no_new_privs", "it cannot be set")                                     \
+    X(STAGE_LANDLOCK, "landlock", "the ruleset cannot be enforced")                      \
+    X(STAGE_SECCOMP, "seccomp", "the filter cannot be installed")                        \
     X(STAGE_EXEC, "exec", "")
 
 enum stage_step {
 #define X(id, step, what) id,
     STAGE_STEPS(X)
 #undef X
-    STAGE_STEP_COUNT
+        STAGE_STEP_COUNT
 };
 
 struct stage_message {

@@ -134,7 +134,8 @@ static void not_started(struct rt_run *run, const struct stage_message *m)
 {
     if (m->step == STAGE_EXEC) {
         rt_fail_errno(run, m->value, "exec", "`%s`", run->argv[0]);
-        run->error.status = m->value == ENOENT || m->value == ENOTDIR ? RT_EXIT_NOT_FOUND : RT_EXIT_NOT_EXECUTABLE;
+        run->error.status =
+            m->value == ENOENT || m->value == ENOTDIR ? RT_EXIT_NOT_FOUND : RT_EXIT_NOT_EXECUTABLE;
     } else if (m->step < STAGE_STEP_COUNT) {
         const char *clause = m->detail && run->engine->detail ? run->engine->detail(run, m->detail) : "";
         rt_fail_errno(run, m->value, STEPS[m->step].step, "%s%s%s", clause, *clause ? ": " : "",
@@ -204,7 +205,8 @@ static void child_ended(struct watch *w, int status)
     } else if (staged) {
         if (!run->outcome.timed_out)
             rt_fail(run, "stage", "the sandbox ended by %s %d without a word about the command",
-                    WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                    WIFSIGNALED(status) ? "signal" : "status",
+                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     } else {
         run->outcome.known = true;
         run->outcome.wait = status;

@@ -86,8 +86,8 @@ int sys_mount_setattr(int dir, const char *path, uint64_t set, uint64_t propagat
     struct {
         uint64_t set, clear, propagation, userns;
     } attr = {set, 0, propagation, 0};
-    return (int)syscall(SYS_mount_setattr, dir, path, SYS_AT_RECURSIVE | (*path ? 0 : SYS_AT_EMPTY_PATH), &attr,
-                        sizeof attr);
+    return (int)syscall(SYS_mount_setattr, dir, path, SYS_AT_RECURSIVE | (*path ? 0 : SYS_AT_EMPTY_PATH),
+                        &attr, sizeof attr);
 }
 
 /* ---- Processes --------------------------------------------------------------------------------------- */

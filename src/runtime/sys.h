@@ -1,6 +1,6 @@
 /* System calls that the C libraries of older systems have no wrapper or no constants for, as thin as can be:
- * -1 and errno on failure, like the rest. Constants are our own, because musl-gcc has no <linux/...> and glibc's
- * <sys/mount.h> and <linux/mount.h> exclude each other. */
+ * -1 and errno on failure, like the rest. Constants are our own, because musl-gcc has no <linux/...> and
+ * glibc's <sys/mount.h> and <linux/mount.h> exclude each other. */
 #ifndef SBX_SYS_H
 #define SBX_SYS_H
 
@@ -37,7 +37,12 @@ enum {
     SYS_AT_EMPTY_PATH = 0x1000,
     SYS_AT_RECURSIVE = 0x8000,
 };
-enum sys_mount_attr { SYS_ATTR_RDONLY = 0x01, SYS_ATTR_NOSUID = 0x02, SYS_ATTR_NODEV = 0x04, SYS_ATTR_NOEXEC = 0x08 };
+enum sys_mount_attr {
+    SYS_ATTR_RDONLY = 0x01,
+    SYS_ATTR_NOSUID = 0x02,
+    SYS_ATTR_NODEV = 0x04,
+    SYS_ATTR_NOEXEC = 0x08
+};
 /* A detached, recursive copy of the mounts at and beneath the object (5.2). */
 int sys_clone_tree(int object);
 /* A new, detached file system of a type, `key` set to `value`, with a set of sys_mount_attr (5.2). */

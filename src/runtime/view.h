@@ -29,8 +29,8 @@ struct view {
     int tmpdir_fd, proc_fd; /* filled by view_make(): the new roots */
 };
 
-/* In the new mount namespace, before anything else is done there. On failure it was told to the control socket
- * (stage.h) and false is returned. */
+/* In the new mount namespace, before anything else is done there. On failure it was told to the control
+ * socket (stage.h) and false is returned. */
 bool view_make(struct view *v, int control);
 
 #endif

@@ -40,8 +40,8 @@ static void blob_run(struct blob *b, const char *s)
     b->n_run += (uint32_t)strlen(s) + 1;
 }
 
-static struct ll_rule *blob_rule(struct blob *b, unsigned root, const char *path, unsigned type, unsigned flags,
-                                 uint64_t access)
+static struct ll_rule *blob_rule(struct blob *b, unsigned root, const char *path, unsigned type,
+                                 unsigned flags, uint64_t access)
 {
     char clause[512];
     struct ll_rule *r = &b->rules[b->n_rules++];

@@ -1,8 +1,8 @@
 /* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/place.c src/runtime/env.c
  *       src/runtime/engine_landlock.c src/runtime/view.c src/runtime/stage.c src/runtime/supervise.c
  *       src/runtime/run.c src/runtime/sys.c src/sha256.c gen/filters.c */
-/* The landlock engine for real, as root and as an ordinary user: a blob is built, read, and a shell runs under
- * it. What is to fail is first run unconfined, by the same user, to show that it would succeed. */
+/* The landlock engine for real, as root and as an ordinary user: a blob is built, read, and a shell runs
+ * under it. What is to fail is first run unconfined, by the same user, to show that it would succeed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,10 +28,10 @@
 #include "runtime/load.h"
 #include "runtime/sys.h"
 
-#define SKIP(why)                                                                                              \
-    do {                                                                                                       \
-        print_message("skipped: %s\n", why);                                                                   \
-        skip();                                                                                                \
+#define SKIP(why)                            \
+    do {                                     \
+        print_message("skipped: %s\n", why); \
+        skip();                              \
     } while (0)
 
 const struct rt_engine *const rt_engines[] = {&rt_engine_landlock};
@@ -41,13 +41,13 @@ enum { USER = 1001 };
 
 static struct blob blob;
 static char base[PATH_MAX];
-static bool as_user;              /* the next run is by USER */
+static bool as_user;            /* the next run is by USER */
 static const char *from = "in"; /* and from this folder of base */
 
 static const uint64_t READ = LL_FS_READ_FILE | LL_FS_READ_DIR | LL_FS_EXECUTE;
 static const uint64_t WRITE = LL_FS_READ_FILE | LL_FS_READ_DIR | LL_FS_WRITE_FILE | LL_FS_REMOVE_DIR |
-                              LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR | LL_FS_MAKE_REG | LL_FS_MAKE_SYM | LL_FS_REFER |
-                              LL_FS_TRUNCATE;
+                              LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR | LL_FS_MAKE_REG | LL_FS_MAKE_SYM |
+                              LL_FS_REFER | LL_FS_TRUNCATE;
 
 /* ---- The tree and the blob --------------------------------------------------------------------------- */
 
@@ -167,7 +167,9 @@ static _Noreturn void be_sbxrun(const char *script, const char *protect, int rep
     struct result r = {.status = RT_EXIT_REFUSED};
     if ((!protect || rt_protect(&run, protect, "the artifact")) && all_steps(&run)) {
         int w = run.outcome.wait;
-        r.status = run.outcome.timed_out ? RT_EXIT_TIMEOUT : WIFSIGNALED(w) ? 128 + WTERMSIG(w) : WEXITSTATUS(w);
+        r.status = run.outcome.timed_out ? RT_EXIT_TIMEOUT
+                   : WIFSIGNALED(w)      ? 128 + WTERMSIG(w)
+                                         : WEXITSTATUS(w);
     } else {
         r.status = run.error.status;
         snprintf(r.step, sizeof r.step, "%s", run.error.step ? run.error.step : "");
@@ -271,7 +273,7 @@ static void granted_things_work(void **state)
         "cp /usr/bin/env $TMPDIR/e && $TMPDIR/e >/dev/null",
         "echo x >/dev/shm/a && cat /dev/shm/a",
         "echo x >/dev/null",
-        "[ $(ls -d /proc/[0-9]* | wc -l) -le 5 ] && [ -r /proc/$$/status ]", /* nobody but the sandbox's own */
+        "[ $(ls -d /proc/[0-9]* | wc -l) -le 5 ] && [ -r /proc/$$/status ]", /* only its own */
         "[ \"$(pwd -P)\" = \"$PWD\" ] && grep -q granted f",
         "grep -q '^CapBnd:.0*$' /proc/self/status && grep -q '^NoNewPrivs:.1' /proc/self/status",
     };
@@ -281,7 +283,8 @@ static void granted_things_work(void **state)
         for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
             struct result r = confined(scripts[i]);
             if (r.status)
-                fail_msg("%s: `%s`: %d %s %s", as_user ? "user" : "caller", scripts[i], r.status, r.step, r.why);
+                fail_msg("%s: `%s`: %d %s %s", as_user ? "user" : "caller", scripts[i], r.status, r.step,
+                         r.why);
         }
 }
 
@@ -364,8 +367,8 @@ static void nobody_outlives_a_normal_end(void **state)
     for (int turn = 0; next_user(&turn);) {
         int p[2], report;
         assert_int_equal(pipe2(p, O_CLOEXEC), 0);
-        pid_t pid = begin("setsid sh -c 'trap \"\" TERM HUP; sleep 60; sleep 60' & sleep 60 & exit 3", NULL, p[1],
-                          &report);
+        pid_t pid = begin("setsid sh -c 'trap \"\" TERM HUP; sleep 60; sleep 60' & sleep 60 & exit 3", NULL,
+                          p[1], &report);
         close(p[1]);
         assert_int_equal(finish(pid, report).status, 3);
         assert_true(closes(p[0], 0)); /* not soon: at once */
@@ -484,7 +487,8 @@ static void core_is_timed_and_ended(void **state)
     for (int turn = 0; next_user(&turn);) {
         blob_begin(&blob, false, "1000");
         blob_lay_out(&blob);
-        struct result r = confined("cat ../secret/s && echo x >>f && [ $(ls -d /proc/[0-9]* | wc -l) -le 5 ]");
+        struct result r =
+            confined("cat ../secret/s && echo x >>f && [ $(ls -d /proc/[0-9]* | wc -l) -le 5 ]");
         if (r.status)
             fail_msg("%d %s %s", r.status, r.step, r.why);
         assert_int_equal(confined("setsid sleep 30 & exec sleep 30").status, RT_EXIT_TIMEOUT);

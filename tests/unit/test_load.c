@@ -1,5 +1,5 @@
 /* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/run.c src/runtime/sys.c src/sha256.c */
-/* Artifacts are hostile input: what is damaged, cut, unknown or out of order is refused and never read past. */
+/* Artifacts are hostile input: what is damaged, cut, unknown or out of order is refused, never read past. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -68,7 +68,8 @@ static void build(void)
     blob_run(&blob, "tmpdir=/mnt");
     blob_run(&blob, "accept=late-names");
     const uint64_t read = LL_FS_READ_FILE | LL_FS_READ_DIR;
-    blob_rule(&blob, LL_ROOT_SLASH, "/dev/shm", LL_TYPE_ANY, LL_OPTIONAL | LL_WRITABLE | LL_PRIVATE, LL_FS_ALL);
+    blob_rule(&blob, LL_ROOT_SLASH, "/dev/shm", LL_TYPE_ANY, LL_OPTIONAL | LL_WRITABLE | LL_PRIVATE,
+              LL_FS_ALL);
     blob_rule(&blob, LL_ROOT_SLASH, "/proc", LL_TYPE_DIR, LL_PROC, read);
     blob_rule(&blob, LL_ROOT_SLASH, "/srv/a", LL_TYPE_DIR, LL_WRITABLE, LL_FS_ALL);
     blob_rule(&blob, LL_ROOT_SLASH, "/srv/a/b", LL_TYPE_FILE, 0, LL_FS_READ_FILE);
@@ -207,10 +208,10 @@ static bool spoilt_is_refused(void (*spoil)(void))
     return refused(blob.bytes, blob.len);
 }
 
-#define SPOIL(name, statement)                                                                                 \
-    static void name(void)                                                                                     \
-    {                                                                                                          \
-        statement;                                                                                             \
+#define SPOIL(name, statement) \
+    static void name(void)     \
+    {                          \
+        statement;             \
     }
 SPOIL(unknown_flag, blob.header.flags |= 4)
 SPOIL(unconfined_and_confined, blob.header.flags = LL_UNCONFINED)
@@ -300,8 +301,8 @@ static void each_slip_is_refused(void **state)
 static void odd_paths_are_refused(void **state)
 {
     (void)state;
-    static const char *const odd[] = {"",       "srv",   "//",     "/srv/",   "/srv//a", "/.",
-                                      "/srv/.", "/..",   "/srv/..", "/srv/../a", "/srv/./a"};
+    static const char *const odd[] = {"",       "srv", "//",      "/srv/",     "/srv//a", "/.",
+                                      "/srv/.", "/..", "/srv/..", "/srv/../a", "/srv/./a"};
     static const char *const fine[] = {"/", "/srv/...", "/srv/.a", "/srv/a..", "/\xff\n"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd + sizeof fine / sizeof *fine; i++) {
         bool is_odd = i < sizeof odd / sizeof *odd;
@@ -316,7 +317,7 @@ static void odd_paths_are_refused(void **state)
 
 /* ---- Run section ------------------------------------------------------------------------------------- */
 
-/* The strings of build(), with `replace` in the place of the one that starts with `key`; NULL leaves it out. */
+/* The strings of build(), with `replace` in place of the one that starts with `key`; NULL leaves it out. */
 static bool loads_with(const char *key, const char *replace)
 {
     build();
@@ -386,7 +387,8 @@ static void run_section_is_strict(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (loads_with(cases[i].key, cases[i].value) != cases[i].good)
-            fail_msg("%s -> %s: %s", cases[i].key, cases[i].value ? cases[i].value : "left out", run.error.why);
+            fail_msg("%s -> %s: %s", cases[i].key, cases[i].value ? cases[i].value : "left out",
+                     run.error.why);
 }
 
 static void key_twice_is_refused(void **state)
@@ -446,7 +448,9 @@ static size_t put(char *out, size_t at, const char *data, size_t len)
 
 static size_t body_len(const struct text *t)
 {
-    return t->end ? strlen(t->body) : !strcmp(t->target, "bwrap") ? sizeof "--unshare-all\0--" : sizeof "--init";
+    return t->end                        ? strlen(t->body)
+           : !strcmp(t->target, "bwrap") ? sizeof "--unshare-all\0--"
+                                         : sizeof "--init";
 }
 
 /* A whole file with a right digest. */
@@ -454,8 +458,10 @@ static size_t build_text(const struct text *t, const char *set, char *out)
 {
     char target[32];
     snprintf(target, sizeof target, "target=%s", t->target);
-    const char *const strings[] = {"format=1",     target,           "profile=a", "policy-digest=" BLOB_DIGITS,
-                                   "body-digest=", "confine=yes",    "timeout-ms=5", "kill-after-ms=6",
+    const char *const strings[] = {"format=1",     target,
+                                   "profile=a",    "policy-digest=" BLOB_DIGITS,
+                                   "body-digest=", "confine=yes",
+                                   "timeout-ms=5", "kill-after-ms=6",
                                    "network=none", set};
     size_t at = 0, digits = 0;
     if (!t->body_last)
@@ -523,8 +529,8 @@ static void escapes_of_lines_are_strict(void **state)
         {"env-set=A=%0A%25%7F\xc3\xa9", "A=\n%\x7f\xc3\xa9"},
         {"env-set=A=%", NULL},
         {"env-set=A=%0", NULL},
-        {"env-set=A=%0a", NULL},  /* one spelling for one meaning */
-        {"env-set=A=%41", NULL},  /* nothing that needs it */
+        {"env-set=A=%0a", NULL}, /* one spelling for one meaning */
+        {"env-set=A=%41", NULL}, /* nothing that needs it */
         {"env-set=A=%00", NULL},
         {"env-set=A=\t", NULL},
     };
@@ -542,7 +548,11 @@ static void other_files_are_refused(void **state)
     (void)state;
     static const char *const others[] = {"\x7f"
                                          "ELF",
-                                         "#!/bin/sh\n", "\n", "(version 1)\n(allow default)\n", "--", ";; sbx:"};
+                                         "#!/bin/sh\n",
+                                         "\n",
+                                         "(version 1)\n(allow default)\n",
+                                         "--",
+                                         ";; sbx:"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_true(refused(others[i], strlen(others[i])));
     memset(&run, 0, sizeof run);
@@ -560,18 +570,12 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_blob_is_read),
-        cmocka_unit_test(every_flipped_bit_is_refused),
-        cmocka_unit_test(every_cut_is_refused),
-        cmocka_unit_test(sealed_damage_never_reads_past),
-        cmocka_unit_test(sealed_cuts_never_read_past),
-        cmocka_unit_test(each_slip_is_refused),
-        cmocka_unit_test(odd_paths_are_refused),
-        cmocka_unit_test(run_section_is_strict),
-        cmocka_unit_test(key_twice_is_refused),
-        cmocka_unit_test(expected_digest_pins),
-        cmocka_unit_test(texts_are_read_and_guarded),
-        cmocka_unit_test(escapes_of_lines_are_strict),
+        cmocka_unit_test(good_blob_is_read),           cmocka_unit_test(every_flipped_bit_is_refused),
+        cmocka_unit_test(every_cut_is_refused),        cmocka_unit_test(sealed_damage_never_reads_past),
+        cmocka_unit_test(sealed_cuts_never_read_past), cmocka_unit_test(each_slip_is_refused),
+        cmocka_unit_test(odd_paths_are_refused),       cmocka_unit_test(run_section_is_strict),
+        cmocka_unit_test(key_twice_is_refused),        cmocka_unit_test(expected_digest_pins),
+        cmocka_unit_test(texts_are_read_and_guarded),  cmocka_unit_test(escapes_of_lines_are_strict),
         cmocka_unit_test(other_files_are_refused),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);

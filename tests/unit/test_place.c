@@ -19,10 +19,10 @@
 
 #include "runtime/runtime.h"
 
-#define SKIP(why)                                                                                              \
-    do {                                                                                                       \
-        print_message("skipped: %s\n", why);                                                                   \
-        skip();                                                                                                \
+#define SKIP(why)                            \
+    do {                                     \
+        print_message("skipped: %s\n", why); \
+        skip();                              \
     } while (0)
 
 static struct rt_run run;
@@ -63,7 +63,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    static const char *const names[] = {"relative", "absolute", "d/up", "loop", "open/link", "foreign", "d/f"};
+    static const char *const names[] = {"relative",  "absolute", "d/up", "loop",
+                                        "open/link", "foreign",  "d/f"};
     static const char *const folders[] = {"d/e", "d", "open", "."};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(under(names[i]));
@@ -107,7 +108,8 @@ static void links_of_root_are_followed_for_presets(void **state)
     assert_int_equal(stat("/var/tmp", &var), 0);
     /* /var/tmp itself may be written by all: nothing behind it counts as root's own. */
     assert_int_equal(opens(under("relative"), true, ""), ELOOP);
-    const char *link = "/etc/sbx-place-link", *chain = "/etc/sbx-place-chain", *foreign = "/etc/sbx-place-foreign";
+    const char *link = "/etc/sbx-place-link", *chain = "/etc/sbx-place-chain",
+               *foreign = "/etc/sbx-place-foreign";
     unlink(link);
     unlink(chain);
     unlink(foreign);
@@ -115,7 +117,8 @@ static void links_of_root_are_followed_for_presets(void **state)
     assert_int_equal(symlink(link, chain), 0);
     assert_int_equal(symlink("/usr/bin", foreign), 0);
     assert_int_equal(lchown(foreign, 1001, 1001), 0);
-    int follow = opens(chain, true, "/usr/bin"), plain = opens(chain, false, ""), other = opens(foreign, true, "");
+    int follow = opens(chain, true, "/usr/bin"), plain = opens(chain, false, ""),
+        other = opens(foreign, true, "");
     int tail = opens("/etc/sbx-place-chain/env", true, "/usr/bin/env");
     unlink(link);
     unlink(chain);
@@ -234,11 +237,19 @@ static void tmpdir_leaves_the_workdir_alone(void **state)
 static const char *value(const char *const *pass, size_t n_pass, const char *const *set, size_t n_set,
                          const char *name)
 {
-    char *caller[] = {(char[]){"LANG=C"},       (char[]){"LC_ALL=x"},    (char[]){"LD_PRELOAD=evil"},
-                             (char[]){"PATH=/caller"}, (char[]){"HOME=/h"},     (char[]){"TMPDIR=/t"},
-                             (char[]){"LANG=second"},  (char[]){"noequals"},    (char[]){"=x"},
-                             (char[]){"SECRET=s"},     (char[]){"PATHX=/evil"}, (char[]){"EMPTY="},
-                             NULL};
+    char *caller[] = {(char[]){"LANG=C"},
+                      (char[]){"LC_ALL=x"},
+                      (char[]){"LD_PRELOAD=evil"},
+                      (char[]){"PATH=/caller"},
+                      (char[]){"HOME=/h"},
+                      (char[]){"TMPDIR=/t"},
+                      (char[]){"LANG=second"},
+                      (char[]){"noequals"},
+                      (char[]){"=x"},
+                      (char[]){"SECRET=s"},
+                      (char[]){"PATHX=/evil"},
+                      (char[]){"EMPTY="},
+                      NULL};
     bool confine = run.policy.confine;
     reset();
     run.policy.confine = confine;

@@ -74,7 +74,8 @@ static void end(struct rt_run *run)
 
 /* ---- One run ----------------------------------------------------------------------------------------- */
 
-static _Noreturn void be_sbxrun(bool (*how)(struct rt_run *), uint64_t timeout_ms, uint64_t option_ms, int report)
+static _Noreturn void be_sbxrun(bool (*how)(struct rt_run *), uint64_t timeout_ms, uint64_t option_ms,
+                                int report)
 {
     const struct rt_engine engine = {.target = "fake", .start = how, .signal = deliver, .kill = end};
     static char scratch[1 << 16];
@@ -98,7 +99,8 @@ static _Noreturn void be_sbxrun(bool (*how)(struct rt_run *), uint64_t timeout_m
     _exit(n == (ssize_t)sizeof r ? 0 : 1);
 }
 
-static pid_t begin(bool (*how)(struct rt_run *), const char *text, uint64_t timeout_ms, uint64_t option_ms, int *out_fd)
+static pid_t begin(bool (*how)(struct rt_run *), const char *text, uint64_t timeout_ms, uint64_t option_ms,
+                   int *out_fd)
 {
     int report[2];
     assert_int_equal(pipe2(report, O_CLOEXEC), 0);
@@ -257,7 +259,8 @@ static void only_named_descriptors_arrive(void **state)
     fds = both;
     n_fds = 2;
     snprintf(text, sizeof text,
-             "[ $(head -c1 <&%d) = B ] && [ $(head -c1 <&%d) = A ] && [ $(ls /proc/$$/fd | wc -l) -le 6 ]", a[0], b[0]);
+             "[ $(head -c1 <&%d) = B ] && [ $(head -c1 <&%d) = A ] && [ $(ls /proc/$$/fd | wc -l) -le 6 ]",
+             a[0], b[0]);
     struct result r = run_script(text, 5000);
     fds = NULL;
     n_fds = 0;
