@@ -4,8 +4,8 @@
  * Two ways in:
  *   - landlock: the engine's clone makes the view and then calls stage_run();
  *   - bwrap: bwrap starts sbxrun itself inside, as pid 1, with the two words STAGE_EXEC_PATH STAGE_NAME
- *     (bwrap sets argv[0] of its own choice only since 0.9.0); main() then calls stage_main(), which reads the plan
- *     from STAGE_PLAN_FD.
+ *     (bwrap sets argv[0] of its own choice only since 0.9.0); main() then calls stage_main(), which reads
+ *     the plan from STAGE_PLAN_FD.
  * The stage is single-threaded, keeps no descriptor but 0-2 and the control socket, which the command never
  * inherits, is not dumpable (no ptrace, no /proc/1/mem or environ), and exits when the other end closes.
  */
