@@ -578,19 +578,20 @@ static bool start(struct rt_run *run)
     return rt_spawn(run, -1, run->tool, own->argv, own->client_env, fds, sizeof fds / sizeof *fds);
 }
 
-/* The client passes signals on to the container's init, and that to the command alone: an engine has no way
- * to reach all processes of a container but to end it. */
-static void pass_signal(struct rt_run *run, int sig, bool all)
-{
-    (void)all;
-    kill(run->child, sig);
-}
-
 /* Not yet waited for, so that its number is still its own. */
 static bool is_child(pid_t pid)
 {
     siginfo_t info;
     return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+}
+
+/* The client passes signals on to the container's init, and that to the command alone: an engine has no way
+ * to reach all processes of a container but to end it. */
+static void pass_signal(struct rt_run *run, int sig, bool all)
+{
+    (void)all;
+    if (is_child(run->child))
+        kill(run->child, sig);
 }
 
 static void end(struct rt_run *run)
