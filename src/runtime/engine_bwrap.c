@@ -8,8 +8,10 @@
  * empty environment.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -276,13 +278,19 @@ static void put_tmpdir(struct rt_run *run, struct out *o)
     put_private(o, "0700", "--dir", own->home);
 }
 
-/* The file's own TMPDIR, and a terminal's session, in which the command stays: the filter refuses what it
- * could do to it. */
+/* What is not handed on:
+ *   - the file's own TMPDIR, since it may be elsewhere for this run;
+ *   - a new session where there is a terminal: the command stays, and the filter refuses what it could do to
+ * it;
+ *   - die-with-parent. The stage ends with the control socket, and everything with the stage. A signal at the
+ *     death of sbxrun could hit bwrap between clone and the first word to its child (as of 0.8.0), which
+ *     would then wait for that word for ever. */
 static bool is_replaced(const struct rt_run *run, const struct bwrap_item *item)
 {
     if (item->word == BW_TMPFS)
         return run->policy.tmpdirs.n && !strcmp(item->first, run->policy.tmpdirs.items[0]);
-    return item->word == BW_DIR || (item->word == BW_NEW_SESSION && run->terminal);
+    return item->word == BW_DIR || item->word == BW_DIE_WITH_PARENT ||
+           (item->word == BW_NEW_SESSION && run->terminal);
 }
 
 static void put_item(struct out *o, const struct bwrap_item *item, const char *mode)
@@ -397,16 +405,34 @@ static bool start(struct rt_run *run)
     return ok;
 }
 
-/* bwrap ties its child to its own life only at the end of its set-up: killed before that, it leaves one
- * behind that goes on to start the stage. The stage ends with the control socket, whoever started it. */
+/* What a bwrap that was killed while it set up has left to us: all of it is ours alone, and not waited for.
+ */
+static void kill_orphans(void)
+{
+    char list[4096];
+    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, list, sizeof list - 1);
+    if (fd >= 0)
+        close(fd);
+    list[n > 0 ? n : 0] = '\0';
+    char *at = list, *end;
+    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
+        kill((pid_t)pid, SIGKILL);
+}
+
+/* Ends the stage, wherever its start is, and bwrap. */
 static void kill_all(struct rt_run *run)
 {
     siginfo_t info;
     if (run->control >= 0)
         shutdown(run->control, SHUT_RDWR);
-    /* Not yet waited for, so the number is still its own. */
-    if (run->child > 0 && !waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOHANG | WNOWAIT))
+    if (run->child <= 0)
+        return;
+    /* Not yet waited for: the number is still its own. */
+    if (!waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOHANG | WNOWAIT))
         kill(run->child, SIGKILL);
+    else
+        kill_orphans();
 }
 
 const struct rt_engine rt_engine_bwrap = {

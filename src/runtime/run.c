@@ -153,15 +153,16 @@ static bool arrange(struct rt_fd *fds, size_t n, int *keep[2])
     return true;
 }
 
-/* In the child: never returns. `fds` is its own copy. */
+/* In the child: never returns. `fds` is its own copy. It dies with `parent`, unless that is 0. */
 static _Noreturn void become(pid_t parent, int report, int exec_fd, const char *path, char *const *argv,
                              char *const *envp, struct rt_fd *fds, size_t n_fds)
 {
     sigset_t none;
     sigemptyset(&none);
     /* The parent may have died before prctl: then there is no signal to come. */
-    if (!prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == parent &&
-        arrange(fds, n_fds, (int *[2]){&report, &exec_fd}) && !sigprocmask(SIG_SETMASK, &none, NULL)) {
+    bool tied = !parent || (!prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == parent);
+    if (tied && arrange(fds, n_fds, (int *[2]){&report, &exec_fd}) &&
+        !sigprocmask(SIG_SETMASK, &none, NULL)) {
         if (exec_fd >= 0)
             fexecve(exec_fd, argv, envp);
         else
@@ -183,7 +184,7 @@ bool rt_spawn(struct rt_run *run, int exec_fd, const char *path, char *const *ar
         memcpy(own, fds, n_fds * sizeof *fds);
     if (pipe2(failure, O_CLOEXEC))
         return rt_fail_errno(run, errno, "start", "a pipe cannot be made");
-    pid_t parent = getpid();
+    pid_t parent = run->control < 0 ? getpid() : 0;
     pid_t pid = fork();
     int error = errno;
     if (!pid)

@@ -189,6 +189,13 @@ static bool block_signals(int *out_children)
     return *out_children >= 0;
 }
 
+/* Has sbxrun gone, or given up, while the sandbox was made? */
+static bool is_missed(int control)
+{
+    struct pollfd fd = {.fd = control};
+    return poll(&fd, 1, 0) == 1 && fd.revents & POLLHUP;
+}
+
 _Noreturn void stage_run(const struct stage_plan *plan, int control, stage_confine *confine, void *ctx)
 {
     struct stage s = {.plan = plan, .control = control};
@@ -201,6 +208,8 @@ _Noreturn void stage_run(const struct stage_plan *plan, int control, stage_confi
         give_up(control, STAGE_FORK);
     if (chdir(plan->cwd))
         give_up(control, STAGE_CWD);
+    if (is_missed(control))
+        _exit(RT_EXIT_REFUSED);
     s.command = fork();
     if (s.command < 0)
         give_up(control, STAGE_FORK);

@@ -26,6 +26,7 @@ struct watch {
     int signals, timer;
     enum phase phase;
     bool child_gone;
+    bool swept; /* end_all() was called after it had gone */
     bool none_left;
 };
 
@@ -221,7 +222,9 @@ static void reap(struct watch *w)
         if (pid == w->run->child)
             child_ended(w, status);
     w->none_left = pid < 0;
-    if (w->child_gone && !w->none_left && w->phase != KILLED) {
+    /* Once more, even if all was killed before: what a killed child has left may have come to us since. */
+    if (w->child_gone && !w->none_left && !w->swept) {
+        w->swept = true;
         w->phase = KILLED;
         end_all(w);
     }

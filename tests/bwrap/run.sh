@@ -47,7 +47,7 @@ t=$(mktemp -d)
 started=
 trap '[ -z "$started" ] || kill -9 $started 2>/dev/null; rm -rf "$t"' EXIT
 chmod 755 "$t"
-cp "$build/sbxc" "$build/sbxrun" "$t/" || exit 1
+cp "$build/sbxc" "$build/sbxrun" "$t/" && cp "$bwrap" "$t/own-bwrap" || exit 1
 cc -O1 -Isrc -o "$t/filter" "$here/filter.c" "$build/gen/filters.c" || exit 1
 "$t/filter" none > "$t/none.bpf"
 "$t/filter" open > "$t/open.bpf"
@@ -343,6 +343,40 @@ processes() {
     holds killed-runtime-nothing-left "processes outlive sbxrun" test "$(wait_gone 312.5)" = 0
 }
 
+# ours: how many processes run this suite's own copies of bwrap and sbxrun.
+ours() {
+    n=0
+    for f in /proc/[0-9]*/exe; do
+        case $(readlink "$f" 2> /dev/null) in
+        "$t/own-bwrap" | "$t/sbxrun") n=$((n + 1)) ;;
+        esac
+    done
+    echo $n
+}
+
+# sbxrun killed at every moment of the set-up: bwrap must not be left half-way.
+killed_early() {
+    set --
+    [ "$user" = "$me" ] || set -- setpriv --reuid "$user" --regid "$user" --clear-groups --
+    i=0
+    while [ $i -lt 60 ]; do
+        "$@" "$t/sbxrun" --tool "$t/own-bwrap" --cwd "$w/in" "$w/p.bwrap" -- sleep 313.5 2> /dev/null &
+        started=$!
+        sleep "$(printf '0.%04d' $((i * 4)))"
+        kill -9 $started
+        wait $started 2> /dev/null
+        started=
+        i=$((i + 1))
+    done
+    tries=0
+    while [ "$(ours)" != 0 ] && [ $tries -lt 30 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    holds killed-early-nothing-left "$(ours) processes are left" test "$(ours)" = 0
+    holds killed-early-command-gone "the command lives on" test "$(alive 313.5)" = 0
+}
+
 many_grants() {
     mkdir "$w/many"
     {
@@ -415,6 +449,7 @@ for user in $users; do
     changes
     tools
     processes
+    killed_early
     many_grants
     terminal
     core
