@@ -13,6 +13,7 @@ A case is
     expect/stderr.EXT      what is said about each input
     expect/seatbelt.sb     the artifact
     expect/{bwrap.argv,landlock.txt,docker.argv}    its text form
+    expect/ir.txt          the policy behind them, as `sbxc dump` prints it
     expect/sha256          of every artifact, byte for byte
 
 A file in expect/ is a check, an absent one is not; but every case checks status, stderr and sha256.
@@ -130,6 +131,11 @@ class Case:
 
     def artifacts(self, name, got):
         """The forms that people review."""
+        dump = ["dump", "-t", self.targets[-1], "--sysroot", self.tree] + self.args + [name]
+        r = self.sbxc_run(dump)
+        if r.returncode:
+            self.problems.append("dump: %s" % r.stderr.decode(errors="replace"))
+        self.results["ir.txt"] = r.stdout
         for t in self.targets:
             if t == "seatbelt":
                 self.results[TEXT[t]] = got[".seatbelt"]
