@@ -36,11 +36,9 @@ fi
 echo "deps: installing$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# Starting services (dockerd, containerd) is none of our business: the tests start their own by hand.
 install() {
     # shellcheck disable=SC2086 # words, each a package
-    $as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
-        apt-get install -y -q --no-install-recommends $missing
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 if ! { $as_root apt-get update -q && install; } > "$log" 2>&1; then
     cat "$log" >&2
