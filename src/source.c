@@ -42,11 +42,14 @@ static const struct source *read_fd(struct arena *a, const char *name, int fd)
         errno = EISDIR;
         return NULL;
     }
-    size_t cap = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size + 1 : 64 * 1024;
-    if (cap > SOURCE_MAX_BYTES + 1)
-        cap = SOURCE_MAX_BYTES + 1;
+    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > SOURCE_MAX_BYTES) {
+        errno = EFBIG;
+        return NULL;
+    }
+    /* Room for a NUL, and for the byte that a read beyond the end asks for. */
+    size_t cap = S_ISREG(st.st_mode) ? (size_t)st.st_size + 2 : 64 * 1024;
     size_t len = 0;
-    char *text = arena_alloc(a, cap + 1);
+    char *text = arena_alloc(a, cap);
     for (;;) {
         if (len > SOURCE_MAX_BYTES) {
             errno = EFBIG;

@@ -27,8 +27,10 @@ struct span {
     uint32_t start, len;
 };
 
-/* Inputs above this many bytes are refused, so that offsets fit 32 bits with room to spare. */
-#define SOURCE_MAX_BYTES ((size_t)64 * 1024 * 1024)
+/* Inputs above this many bytes are refused: no declaration is near it, offsets fit 32 bits with room to spare,
+ * and memory stays bounded (the text, the scanner's copy, an index of lines). */
+#define SOURCE_MAX_BYTES ((size_t)SOURCE_MAX_MIB * 1024 * 1024)
+enum { SOURCE_MAX_MIB = 16 };
 
 /* Wraps text that the arena (or the program) already owns; len <= SOURCE_MAX_BYTES. */
 const struct source *source_new(struct arena *a, const char *name, const char *text, size_t len);
