@@ -38,6 +38,7 @@ struct reader {
     yaml_parser_t parser;
     yaml_event_t event; /* the one in hand; owned by libyaml until next() */
     bool has_event, failed;
+    size_t depth; /* of the event in hand: maps and lists that are open */
     const struct source *src;
     uint32_t start, len;
     struct cursor cursor;
@@ -106,6 +107,20 @@ static void report_parser_error(struct reader *r)
     }
 }
 
+/* libyaml looks at every open bracket for each token: without a bound a file of brackets takes hours. */
+static bool too_deep(struct reader *r)
+{
+    yaml_event_type_t t = r->event.type;
+    if (t == YAML_MAPPING_END_EVENT || t == YAML_SEQUENCE_END_EVENT)
+        r->depth--;
+    if (t != YAML_MAPPING_START_EVENT && t != YAML_SEQUENCE_START_EVENT)
+        return false;
+    if (r->depth++ < KEYS_MAX_DEPTH)
+        return false;
+    diag_add(r->diags, DIAG_TOO_LARGE, here(r), "maps and lists are nested deeper than %d", KEYS_MAX_DEPTH);
+    return true;
+}
+
 /* Moves to the next event; false at an error, reported once. */
 static bool next(struct reader *r)
 {
@@ -120,7 +135,8 @@ static bool next(struct reader *r)
         return false;
     }
     r->has_event = true;
-    return true;
+    r->failed = too_deep(r);
+    return !r->failed;
 }
 
 /* The event in hand begins a node: moves to its last event. */
@@ -697,6 +713,7 @@ static bool is_configuration(const struct reader *of)
     bool usable, found = false;
     diag_init(&quiet, of->arena);
     r.diags = &quiet;
+    r.depth = 0;
     if (!begin(&r))
         return false;
     bool map = next(&r) && next(&r) && next(&r) && r.event.type == YAML_MAPPING_START_EVENT;
