@@ -247,15 +247,22 @@ static int by_link(const void *x, const void *y)
 }
 
 /* Is anything granted at, above or beneath this path? What a ceiling cut away needs no second name. */
-static bool reachable(const struct rule_list *l, const char *path)
+static bool reachable(struct maker *m, const char *path)
 {
     size_t first;
-    if (rules_beneath(l, IR_ROOT_SLASH, path, &first))
+    if (rules_beneath(&m->rules, IR_ROOT_SLASH, path, &first))
         return true;
-    for (size_t i = 0; i < l->n; i++)
-        if (l->items[i].root == IR_ROOT_SLASH && l->items[i].origin != IR_FLOOR && ir_path_within(path, l->items[i].path))
+    /* Looked up component by component: there may be as many names as rules. */
+    char *up = arena_str(m->a, path);
+    for (;;) {
+        const struct ir_rule *r = rules_at(&m->rules, IR_ROOT_SLASH, up);
+        if (r && r->origin != IR_FLOOR)
             return true;
-    return false;
+        char *slash = strrchr(up, '/');
+        if (!slash || !slash[1])
+            return false;
+        slash[slash == up] = '\0';
+    }
 }
 
 static void take_names(struct maker *m)
@@ -270,12 +277,12 @@ static void take_names(struct maker *m)
         qsort(r->links, r->n_links, sizeof *r->links, by_link);
     for (size_t i = 0; i < r->n_aliases; i++) {
         bool again = p->n_aliases && !strcmp(p->aliases[p->n_aliases - 1].name, r->aliases[i].name);
-        if (!again && reachable(&m->rules, r->aliases[i].path))
+        if (!again && reachable(m, r->aliases[i].path))
             p->aliases[p->n_aliases++] = r->aliases[i];
     }
     for (size_t i = 0; i < r->n_links; i++) {
         bool again = p->n_links && !strcmp(p->links[p->n_links - 1].link, r->links[i].link);
-        if (!again && reachable(&m->rules, r->links[i].target))
+        if (!again && reachable(m, r->links[i].target))
             p->links[p->n_links++] = r->links[i];
     }
 }

@@ -181,7 +181,8 @@ struct rule_list rules_intersect(const struct rule_list *asked, const struct rul
     return out;
 }
 
-size_t rules_beneath(const struct rule_list *l, uint8_t root, const char *path, size_t *out_first)
+/* The index of the first rule behind a path. */
+static size_t behind(const struct rule_list *l, uint8_t root, const char *path)
 {
     struct ir_rule probe = {.root = root, .path = path};
     size_t lo = 0, hi = l->n;
@@ -192,9 +193,20 @@ size_t rules_beneath(const struct rule_list *l, uint8_t root, const char *path, 
         else
             hi = mid;
     }
-    *out_first = lo;
-    size_t n = lo;
+    return lo;
+}
+
+size_t rules_beneath(const struct rule_list *l, uint8_t root, const char *path, size_t *out_first)
+{
+    size_t n = *out_first = behind(l, root, path);
     while (n < l->n && l->items[n].root == root && ir_path_within(l->items[n].path, path))
         n++;
-    return n - lo;
+    return n - *out_first;
+}
+
+const struct ir_rule *rules_at(const struct rule_list *l, uint8_t root, const char *path)
+{
+    size_t i = behind(l, root, path);
+    bool found = i && l->items[i - 1].root == root && !strcmp(l->items[i - 1].path, path);
+    return found ? &l->items[i - 1] : NULL;
 }

@@ -34,4 +34,7 @@ struct rule_list rules_intersect(const struct rule_list *asked, const struct rul
 /* The rules of a merged list that lie strictly beneath a path: index of the first, and how many. */
 size_t rules_beneath(const struct rule_list *l, uint8_t root, const char *path, size_t *out_first);
 
+/* The rule of a merged list on that very path, or NULL. */
+const struct ir_rule *rules_at(const struct rule_list *l, uint8_t root, const char *path);
+
 #endif

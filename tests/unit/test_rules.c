@@ -368,6 +368,10 @@ static void test_beneath(void **state)
             assert_int_equal(n, expect);
             for (size_t i = first; i < first + n; i++)
                 assert_true(ir_path_within(l.items[i].path, paths[p]));
+            const struct ir_rule *at = rules_at(&l, IR_ROOT_SLASH, paths[p]);
+            assert_int_equal(at != NULL, (m.allow[p] | m.deny[p]) != 0);
+            assert_true(!at || !strcmp(at->path, paths[p]));
+            assert_null(rules_at(&l, IR_ROOT_TMPDIR, paths[p]));
         }
         arena_done(&a);
     }
