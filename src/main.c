@@ -89,8 +89,10 @@ static const struct decl_profile *pick_profile(struct driver *d, const struct de
     struct buf list = {0};
     for (size_t i = 0; i < f->n_profiles; i++) {
         const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "";
-        if (name && !strcmp(known, name))
+        if (name && !strcmp(known, name)) {
+            buf_done(&list);
             return f->profiles[i];
+        }
         if (i < MAX_NAMES_SHOWN)
             buf_printf(&list, "%s%s", i ? ", " : "", diag_escape(&d->arena, known, strlen(known)));
     }
@@ -116,7 +118,8 @@ static const struct decl_profile *read_profile(struct driver *d, const char *pat
     }
     const struct source *src = source_read(&d->arena, path);
     if (!src) {
-        *out_usage = arena_printf(&d->arena, "%s: %s", path, strerror(errno));
+        *out_usage = errno == EFBIG ? arena_printf(&d->arena, "%s: larger than %d MiB", path, SOURCE_MAX_MIB)
+                                    : arena_printf(&d->arena, "%s: %s", path, strerror(errno));
         return NULL;
     }
     struct decl_file file = {0};
@@ -176,7 +179,9 @@ static const char *set_env(struct driver *d, const char *input)
         return "--base is empty";
     if (o->sysroot) {
         e->sysroot = resolve_absolute(&d->arena, here, o->sysroot);
-        if (!e->sysroot || access(e->sysroot, F_OK) < 0)
+        if (!e->sysroot)
+            return "--sysroot is empty";
+        if (access(e->sysroot, F_OK) < 0)
             return arena_printf(&d->arena, "--sysroot %s: %s", o->sysroot, strerror(errno));
     }
     if (defined(d, "TMPDIR"))
@@ -245,6 +250,8 @@ static const char *check_words(const struct options *o)
         return "--format takes native or text";
     if (o->resolve && strcmp(o->resolve, "host") != 0 && strcmp(o->resolve, "none") != 0)
         return "--resolve takes host or none";
+    if (o->output && !*o->output)
+        return "--output is empty";
     if (o->image && (!*o->image || *o->image == '-'))
         return "--image takes the name of an image";
     return NULL;
@@ -312,34 +319,43 @@ static bool emit_all(struct driver *d, struct artifact *all)
     return ok && !d->diags.n_errors;
 }
 
-static const char *refuse_output(struct driver *d, const struct artifact *x)
+/* Only what people read goes to a terminal, and no input is ever written over. */
+static const char *refuse_output(struct driver *d, const char *path, bool binary)
 {
-    bool text = d->options.format && !strcmp(d->options.format, "text");
-    if (!strcmp(x->path, "-"))
-        return x->target->binary && !text && isatty(STDOUT_FILENO)
+    if (!strcmp(path, "-"))
+        return binary && isatty(STDOUT_FILENO)
                    ? "this artifact is binary: write it to a file, or ask for --format text"
                    : NULL;
-    if (output_same_file(x->path, d->options.operands.items[0]))
+    if (output_same_file(path, d->options.operands.items[0]))
         return "the output is the input";
     for (size_t i = 0; i < d->options.ceilings.n; i++)
-        if (output_same_file(x->path, d->options.ceilings.items[i]))
+        if (output_same_file(path, d->options.ceilings.items[i]))
             return "the output is a ceiling";
     return NULL;
 }
 
-static enum status write_all(struct driver *d, struct artifact *all)
+static enum status write_all(struct driver *d, struct output *files, size_t n)
 {
+    const char *path = NULL;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (output_same_file(files[i].path, files[j].path))
+                return usage(d, arena_printf(&d->arena, "%s and %s are one file", files[j].path, files[i].path));
+    const char *why = output_write(&d->arena, files, n, &path);
+    return why ? usage(d, arena_printf(&d->arena, "%s %s", path, why)) : STATUS_OK;
+}
+
+static enum status write_artifacts(struct driver *d, const struct artifact *all)
+{
+    bool text = d->options.format && !strcmp(d->options.format, "text");
+    struct output *files = arena_array(&d->arena, d->n_targets, sizeof *files);
     for (size_t i = 0; i < d->n_targets; i++) {
-        const char *why = refuse_output(d, &all[i]);
+        const char *why = refuse_output(d, all[i].path, all[i].target->binary && !text);
         if (why)
             return usage(d, arena_printf(&d->arena, "%s: %s", all[i].path, why));
+        files[i] = (struct output){.path = all[i].path, .data = all[i].bytes.data, .len = all[i].bytes.len};
     }
-    for (size_t i = 0; i < d->n_targets; i++) {
-        const char *why = output_write(&d->arena, all[i].path, all[i].bytes.data, all[i].bytes.len);
-        if (why)
-            return usage(d, arena_printf(&d->arena, "%s %s", all[i].path, why));
-    }
-    return STATUS_OK;
+    return write_all(d, files, d->n_targets);
 }
 
 static const char *read_inputs(struct driver *d)
@@ -357,6 +373,8 @@ static const char *prepare(struct driver *d)
 {
     if (d->options.operands.n != 1)
         return d->options.operands.n ? "one declaration at a time" : "which declaration? `sbxc --help` shows how";
+    if (!*d->options.operands.items[0])
+        return "the name of the declaration is empty";
     const char *why = check_words(&d->options);
     if (!why)
         why = check_losses(d);
@@ -365,6 +383,8 @@ static const char *prepare(struct driver *d)
     if (!why && d->n_targets > 1 && d->options.command == COMMAND_COMPILE &&
         (!d->options.output || !strcmp(d->options.output, "-")))
         why = "several targets need -o PREFIX";
+    if (!why && d->n_targets > 1 && d->options.command == COMMAND_DUMP)
+        why = "dump prints the policy of one target";
     if (!why)
         why = set_env(d, d->options.operands.items[0]);
     d->diags.strict = d->options.strict;
@@ -390,7 +410,7 @@ static enum status compile(struct driver *d)
     bool made = has_inputs(d) && emit_all(d, all);
     render_diags(d);
     if (made)
-        status = write_all(d, all);
+        status = write_artifacts(d, all);
     for (size_t i = 0; i < d->n_targets; i++)
         buf_done(&all[i].bytes);
     return status;
@@ -409,9 +429,13 @@ static enum status dump(struct driver *d)
         return STATUS_REFUSED;
     struct buf out = {0};
     ir_print(p, &out);
-    why = output_write(&d->arena, d->options.output ? d->options.output : "-", out.data, out.len);
+    if (!buf_ok(&out))
+        out_of_memory(NULL);
+    struct output file = {.path = d->options.output ? d->options.output : "-", .data = out.data, .len = out.len};
+    why = refuse_output(d, file.path, false);
+    enum status status = why ? usage(d, arena_printf(&d->arena, "%s: %s", file.path, why)) : write_all(d, &file, 1);
     buf_done(&out);
-    return why ? usage(d, why) : STATUS_OK;
+    return status;
 }
 
 static enum status preset(struct driver *d)
@@ -478,7 +502,7 @@ int main(int argc, char **argv)
     diag_init(&d.diags, &d.arena);
     enum status status = run(&d, argc, argv);
     arena_done(&d.arena);
-    if (fflush(stdout) != 0 && status == STATUS_OK) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_OK) {
         fputs("sbxc: standard output cannot be written\n", stderr);
         status = STATUS_USAGE;
     }

@@ -41,49 +41,81 @@ static const char *write_in_place(struct arena *a, const char *path, const char 
 }
 
 /* The new file has the mode that creat(2) would give it: mkstemp's 0600 is widened by the umask. */
-static const char *write_beside(struct arena *a, const char *path, const char *data, size_t len)
+static const char *write_beside(struct arena *a, const char *path, struct output *o)
 {
     char *temp = arena_printf(a, "%s.XXXXXX", path);
     int fd = mkostemp(temp, O_CLOEXEC);
     if (fd < 0)
         return failure(a, "cannot be made");
+    o->temp = temp;
+    o->target = path;
     mode_t mask = umask(0);
     umask(mask);
     const char *why = NULL;
-    if (!write_all(fd, data, len) || fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0)
+    if (!write_all(fd, o->data, o->len) || fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0)
         why = failure(a, "cannot be written");
     if (close(fd) < 0 && !why)
         why = failure(a, "cannot be written");
-    if (!why && rename(temp, path) < 0)
-        why = failure(a, "cannot be put in place");
-    if (why)
-        unlink(temp);
     return why;
 }
 
-const char *output_write(struct arena *a, const char *path, const char *data, size_t len)
+/* Does all that can fail and changes nothing: the file's content stands beside its place. */
+static const char *stage(struct arena *a, struct output *o)
 {
     struct stat st;
-    if (!strcmp(path, "-"))
-        return write_all(STDOUT_FILENO, data, len) ? NULL : failure(a, "cannot be written");
-    if (stat(path, &st) < 0) {
+    if (!strcmp(o->path, "-"))
+        return NULL;
+    if (stat(o->path, &st) < 0) {
         if (errno != ENOENT)
             return failure(a, "cannot be looked at");
         /* A dangling link would be replaced by the file: say so instead. */
-        if (lstat(path, &st) == 0)
+        if (lstat(o->path, &st) == 0)
             return "is a link that leads nowhere";
-        return write_beside(a, path, data, len);
+        return write_beside(a, o->path, o);
     }
     if (S_ISDIR(st.st_mode))
         return "is a folder";
     if (!S_ISREG(st.st_mode))
-        return write_in_place(a, path, data, len);
-    char *target = realpath(path, NULL);
+        return NULL;
+    char *target = realpath(o->path, NULL);
     if (!target)
         return failure(a, "cannot be looked at");
     const char *kept = arena_str(a, target);
     free(target);
-    return write_beside(a, kept, data, len);
+    return write_beside(a, kept, o);
+}
+
+static const char *commit(struct arena *a, struct output *o)
+{
+    if (!strcmp(o->path, "-"))
+        return write_all(STDOUT_FILENO, o->data, o->len) ? NULL : failure(a, "cannot be written");
+    if (!o->temp)
+        return write_in_place(a, o->path, o->data, o->len);
+    if (rename(o->temp, o->target) < 0)
+        return failure(a, "cannot be put in place");
+    o->temp = NULL;
+    return NULL;
+}
+
+const char *output_write(struct arena *a, struct output *files, size_t n, const char **out_path)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < n && !why; i++) {
+        *out_path = files[i].path;
+        why = stage(a, &files[i]);
+    }
+    /* Renames come last: writing in place can still fail. */
+    for (int renames = 0; renames < 2; renames++)
+        for (size_t i = 0; i < n && !why; i++) {
+            if ((files[i].temp != NULL) != renames)
+                continue;
+            *out_path = files[i].path;
+            why = commit(a, &files[i]);
+        }
+    for (size_t i = 0; i < n; i++)
+        if (files[i].temp)
+            unlink(files[i].temp);
+    return why;
 }
 
 bool output_same_file(const char *a, const char *b)

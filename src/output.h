@@ -7,10 +7,17 @@
 
 #include "arena.h"
 
-/* Writes len bytes to a path ("-" is standard output). A regular file is written beside its place and
- * renamed, so that an old one stays whole on any error; through a link its target is replaced; a device or
- * FIFO is written in place. Returns NULL, or why it failed. */
-const char *output_write(struct arena *a, const char *path, const char *data, size_t len);
+struct output {
+    const char *path; /* "-" is standard output */
+    const char *data;
+    size_t len;
+    const char *target, *temp; /* used while writing: begin as NULL */
+};
+
+/* Writes n files. Regular ones are written beside their places and renamed when all the others are written, so
+ * that old ones stay whole on any error; through a link its target is replaced; a device or FIFO is written in
+ * place. Returns NULL, or why it failed, with the path in *out_path. */
+const char *output_write(struct arena *a, struct output *files, size_t n, const char **out_path);
 
 /* Do both names lead to one file? False if either does not exist. */
 bool output_same_file(const char *a, const char *b);
