@@ -43,7 +43,7 @@ case $build in
 *) suite linked sh tests/linked.sh "$build" ;;
 esac
 suite golden "${PYTHON:-python3}" tests/golden/run.py "$build"
-for name in seatbelt bwrap docker docs; do
+for name in cli seatbelt bwrap docker docs; do
     [ ! -e "tests/$name/run.sh" ] || suite "$name" sh "tests/$name/run.sh" "$build"
 done
 suite enforce "${PYTHON:-python3}" tests/enforce/run.py "$build"
