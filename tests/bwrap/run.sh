@@ -343,15 +343,16 @@ processes() {
     holds killed-runtime-nothing-left "processes outlive sbxrun" test "$(wait_gone 312.5)" = 0
 }
 
-# ours: how many processes run this suite's own copies of bwrap and sbxrun.
+# ours: the processes that run this suite's own copies of bwrap and sbxrun.
 ours() {
-    n=0
     for f in /proc/[0-9]*/exe; do
         case $(readlink "$f" 2> /dev/null) in
-        "$t/own-bwrap" | "$t/sbxrun") n=$((n + 1)) ;;
+        "$t/own-bwrap" | "$t/sbxrun")
+            p=${f#/proc/}
+            echo "${p%/exe}"
+            ;;
         esac
     done
-    echo $n
 }
 
 # sbxrun killed at every moment of the set-up: bwrap must not be left half-way.
@@ -369,11 +370,15 @@ killed_early() {
         i=$((i + 1))
     done
     tries=0
-    while [ "$(ours)" != 0 ] && [ $tries -lt 30 ]; do
+    while [ -n "$(ours)" ] && [ $tries -lt 30 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
-    holds killed-early-nothing-left "$(ours) processes are left" test "$(ours)" = 0
+    left=$(ours)
+    holds killed-early-nothing-left "processes are left" test -z "$left"
+    for p in $left; do # they would hold our standard output for ever
+        kill -9 "$p"
+    done
     holds killed-early-command-gone "the command lives on" test "$(alive 313.5)" = 0
 }
 
