@@ -132,6 +132,10 @@ static const char *origin_note(uint8_t origin)
 
 static void print_environment(const struct ir_policy *p, struct buf *out)
 {
+    /* All names that pass are listed, so no preset may add its own when this is read again. */
+    buf_str(out, "  env none\n");
+    if (!p->n_env_pass && !p->n_env_set)
+        return;
     buf_str(out, "  env {");
     for (size_t i = 0; i < p->n_env_pass; i++) {
         buf_str(out, i ? " " : " allow ");

@@ -243,7 +243,7 @@ static void test_print_of_hostile_names(void **state)
     size_t lines = 0;
     for (const char *s = text; *s; s++)
         lines += *s == '\n';
-    assert_int_equal(lines, 9);
+    assert_int_equal(lines, 10);
     assert_null(strstr(text, "\n  network open"));
     assert_null(strstr(text, "\n network open"));
     assert_non_null(strstr(text, "\n  network none\n"));
