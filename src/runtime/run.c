@@ -153,15 +153,23 @@ static bool arrange(struct rt_fd *fds, size_t n, int *keep[2])
     return true;
 }
 
+/* A stage's maker is not tied to us by a signal (runtime.h), so it must not be stopped with us: it could not
+ * see the stage end. Nor is a terminal's Ctrl-C for it: we forward that to the command. */
+static bool tie(pid_t parent)
+{
+    if (!parent)
+        return !setpgid(0, 0);
+    /* The parent may have died before prctl: then there is no signal to come. */
+    return !prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == parent;
+}
+
 /* In the child: never returns. `fds` is its own copy. It dies with `parent`, unless that is 0. */
 static _Noreturn void become(pid_t parent, int report, int exec_fd, const char *path, char *const *argv,
                              char *const *envp, struct rt_fd *fds, size_t n_fds)
 {
     sigset_t none;
     sigemptyset(&none);
-    /* The parent may have died before prctl: then there is no signal to come. */
-    bool tied = !parent || (!prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) && getppid() == parent);
-    if (tied && arrange(fds, n_fds, (int *[2]){&report, &exec_fd}) &&
+    if (tie(parent) && arrange(fds, n_fds, (int *[2]){&report, &exec_fd}) &&
         !sigprocmask(SIG_SETMASK, &none, NULL)) {
         if (exec_fd >= 0)
             fexecve(exec_fd, argv, envp);

@@ -216,7 +216,8 @@ const char *rt_word(const struct rt_artifact *a, size_t *at, size_t end);
 
 /* Starts a program as a child: fd `fds[i].from` becomes `fds[i].to` there (to >= 3, each once), all others
  * but 0-2 are closed, signals are unblocked, and SIGKILL follows the death of sbxrun, but not where a stage is
- * being started, which ends with the control socket: its maker is not killed half-way. Sets run->child.
+ * being started, which ends with the control socket: its maker is not killed half-way, and gets a process group
+ * of its own. Sets run->child.
  * exec_fd is run if it is >= 0 (an O_PATH descriptor will do), else `path`. */
 struct rt_fd {
     int from, to;

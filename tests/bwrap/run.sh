@@ -315,7 +315,7 @@ alive() {
 }
 wait_gone() {
     tries=0
-    while [ "$(alive "$1")" != 0 ] && [ $tries -lt 30 ]; do
+    while [ "$(alive "$1")" != 0 ] && [ "$tries" -lt 30 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
@@ -329,7 +329,7 @@ processes() {
     (cd "$w/in" && as "$t/sbxrun" "$w/p.bwrap" -- sh -c 'setsid sleep 312.5 & sleep 312.5') 2> /dev/null &
     started=$!
     tries=0
-    while [ "$(alive 312.5)" -lt 2 ] && [ $tries -lt 50 ]; do
+    while [ "$(alive 312.5)" -lt 2 ] && [ "$tries" -lt 50 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
@@ -338,7 +338,7 @@ processes() {
     for p in $started $(cat "/proc/$started/task/$started/children" 2> /dev/null); do
         [ "$(cat "/proc/$p/comm" 2> /dev/null)" = sbxrun ] && kill -9 "$p"
     done
-    wait $started 2> /dev/null
+    wait "$started" 2> /dev/null
     started=
     holds killed-runtime-nothing-left "processes outlive sbxrun" test "$(wait_gone 312.5)" = 0
 }
@@ -355,6 +355,56 @@ ours() {
     done
 }
 
+# end_strays NAME: there are none, soon.
+end_strays() {
+    tries=0
+    while [ -n "$(ours)" ] && [ "$tries" -lt 30 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    left=$(ours)
+    holds "$1" "processes are left" test -z "$left"
+    for p in $left; do # they would hold our standard output for ever
+        kill -9 "$p"
+    done
+}
+
+# in_group SIGNAL-FUNCTION COMMAND...: sbxrun as leader of a group of its own; its number is in $started.
+in_group() {
+    act=$1
+    shift
+    set -- setsid "$t/sbxrun" --tool "$t/own-bwrap" --cwd "$w/in" "$w/p.bwrap" -- "$@"
+    [ "$user" = "$me" ] || set -- setpriv --reuid "$user" --regid "$user" --clear-groups -- "$@"
+    rm -f "$w/out/ready"
+    "$@" 2> /dev/null &
+    started=$!
+    tries=0
+    while [ ! -e "$w/out/ready" ] && [ "$tries" -lt 50 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    $act
+    wait "$started" 2> /dev/null
+    got=$?
+    started=
+    return "$got"
+}
+term_group() {
+    kill -TERM -"$started"
+}
+stop_group_and_kill() {
+    kill -STOP -"$started"
+    kill -9 "$started"
+}
+
+# Signals to the whole group, as from a terminal, meet sbxrun alone.
+groups() {
+    check group-term-forwarded 7 in_group term_group \
+        sh -c "trap 'exit 7' TERM; touch '$w/out/ready'; sleep 314.5 & wait"
+    check group-stopped-and-killed 137 in_group stop_group_and_kill sh -c "touch '$w/out/ready'; sleep 314.5"
+    end_strays group-stopped-nothing-left
+}
+
 # sbxrun killed at every moment of the set-up: bwrap must not be left half-way.
 killed_early() {
     set --
@@ -364,21 +414,12 @@ killed_early() {
         "$@" "$t/sbxrun" --tool "$t/own-bwrap" --cwd "$w/in" "$w/p.bwrap" -- sleep 313.5 2> /dev/null &
         started=$!
         sleep "$(printf '0.%04d' $((i * 4)))"
-        kill -9 $started
-        wait $started 2> /dev/null
+        kill -9 "$started"
+        wait "$started" 2> /dev/null
         started=
         i=$((i + 1))
     done
-    tries=0
-    while [ -n "$(ours)" ] && [ $tries -lt 30 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
-    left=$(ours)
-    holds killed-early-nothing-left "processes are left" test -z "$left"
-    for p in $left; do # they would hold our standard output for ever
-        kill -9 "$p"
-    done
+    end_strays killed-early-nothing-left
     holds killed-early-command-gone "the command lives on" test "$(alive 313.5)" = 0
 }
 
@@ -454,6 +495,7 @@ for user in $users; do
     changes
     tools
     processes
+    groups
     killed_early
     many_grants
     terminal
