@@ -398,7 +398,7 @@ def processes(count, world, engine):
         left = marked(mark)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
-        if r.returncode != status or took > 6:
+        if r.returncode != status or took > 10:
             count.fail(what, "status %d after %.1f s: %s" % (r.returncode, took, r.stderr.strip()))
         elif left:
             count.fail(what, "%d processes outlived sbxrun" % len(left))
