@@ -147,7 +147,7 @@ static bool skip_node(struct reader *r)
         yaml_event_type_t t = r->event.type;
         if (t == YAML_MAPPING_START_EVENT || t == YAML_SEQUENCE_START_EVENT)
             depth++;
-        else if (t == YAML_MAPPING_END_EVENT || t == YAML_SEQUENCE_END_EVENT)
+        else if (depth && (t == YAML_MAPPING_END_EVENT || t == YAML_SEQUENCE_END_EVENT))
             depth--;
         if (!depth)
             return true;
@@ -719,7 +719,7 @@ static bool is_configuration(const struct reader *of)
     bool map = next(&r) && next(&r) && next(&r) && r.event.type == YAML_MAPPING_START_EVENT;
     while (map && !found && read_key(&r, &name, &usable)) {
         found = usable && name.len == 7 && !memcmp(name.text, "sandbox", 7);
-        if (!skip_node(&r))
+        if (usable && !skip_node(&r))
             break;
     }
     end(&r);

@@ -461,6 +461,16 @@ def fixed_point(a):
     demand(dump(first, ".sbx") == first, "the dump read again gives another dump")
 
 
+def ceilings():
+    case("ceiling: alias for a key", refuses_ceiling, b"read: [/ws/a]\n*a : {x: y}\nnetwork: open\n", "[yaml-feature]")
+    case("ceiling: anchor on a key's map", refuses_ceiling, b"? &a {x: y}\n: z\n", "[yaml-feature]")
+    case("ceiling: deep lists", refuses_ceiling, b"x: " + b"[" * (1 << 20), "ceiling.yml:1:1: error")
+    case("ceiling: two sections", refuses_ceiling, b"sandbox: {}\nsandbox: {}\n", "[duplicate-key]")
+    case("ceiling: a section that is none", refuses_ceiling, b"sandbox: [/ws]\n", "`sandbox:` is a map")
+    case("ceiling: a misspelt key", refuses_ceiling, b"sandbox: {fs_raed: [/ws]}\n", "did you mean `fs_read`?")
+    case("ceiling: empty file", refuses_ceiling, b"", "[yaml]")
+
+
 def pairs():
     for a, b in PAIRS:
         case("twins %s" % a.decode(), twins, a + b"\n", b + b"\n", "seatbelt,bwrap,landlock,docker")
@@ -493,6 +503,32 @@ def mutate(rng, text):
     return text
 
 
+def ceiling(data, more=()):
+    """Compiles a declaration of everything below the ceiling `data`; returns status and stderr."""
+    with open(os.path.join(TREE, "ceiling.yml"), "wb") as f:
+        f.write(data)
+    asks = b'system none\nread "/ws"\nwrite "/ws/a/sub"\nnetwork open\ntimeout none\nenv { allow "A" "*"; set "B" "1" }\n'
+    return compile_(asks, ".sbx", more=["--ceiling", "ceiling.yml"] + list(more))[:2]
+
+
+def refuses_ceiling(data, says):
+    status, text = ceiling(data)
+    demand(status == 1, "status %d:\n%s" % (status, text))
+    demand(says in text, "does not say %r:\n%s" % (says, text))
+
+
+def ceiling_mutations(seed, text, n):
+    rng = random.Random(seed)
+    accepted = 0
+    for i in range(n):
+        data = mutate(rng, text)
+        try:
+            accepted += ceiling(data)[0] == 0
+        except (Wrong, subprocess.SubprocessError) as e:
+            raise Wrong("%s\nmutation %d of seed %d: %r" % (e, i, seed, data))
+    demand(0 < accepted < n, "%d of %d accepted: the mutations say nothing" % (accepted, n))
+
+
 def mutations(seed, ext, text, n):
     """Whatever is changed: an answer that is documented, and what is accepted prints as what can be read."""
     rng = random.Random(seed)
@@ -521,6 +557,11 @@ def all_mutations():
     n = 150
     for seed, (ext, text) in enumerate(((".sbx", text_dsl), (".yml", text_yml), (".md", text_md))):
         case("%d mutations of %s" % (n, ext), mutations, seed, ext, text, n)
+    config = b"web:\n  port: 80\nsandbox:\n  enabled: true\n  fs_read: [/ws/a, /ws/b]\n  fs_write: [/ws]\n  network: false\n" \
+             b"  timeout: 5\nother: [1, {a: b}]\n"
+    native = b"read: [/ws/a]\nenv: {allow: [A, 'B_*']}\nnetwork: open\ntimeout: 5s\ntrust: core\n"
+    for seed, text in enumerate((config, native)):
+        case("%d mutations of a ceiling, %d" % (n, seed), ceiling_mutations, seed, text, n)
 
 
 # ---- Running ---------------------------------------------------------------------------------------------------
@@ -543,7 +584,7 @@ def main():
     LIMITED = run(["--version"]).returncode == 0
     if not LIMITED:
         print("skip bounds of memory and stack: this build does not start within 512 MiB of address space")
-    for part in (yaml_structure, bytes_and_sizes, scalars, paths, environment, language, pairs, all_mutations):
+    for part in (yaml_structure, bytes_and_sizes, scalars, paths, environment, language, ceilings, pairs, all_mutations):
         part()
     for name, f, args in CASES:
         shown = name.encode("ascii", "backslashreplace").decode().replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
