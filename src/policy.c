@@ -27,6 +27,19 @@ static uint8_t with_exec(uint8_t allow)
     return (uint8_t)(allow | (allow & IR_READ ? IR_EXEC : 0));
 }
 
+/* What stands in the floor as the program's own is not granted again: the private TMPDIR, and on Linux /proc,
+ * which can be read whole and never be written (as uid 0 much of /proc/sys could be, without capabilities). */
+static bool is_floor(struct maker *m, const struct ir_rule *r, bool declaration)
+{
+    if (r->root == IR_ROOT_TMPDIR)
+        return true;
+    if (m->q->system != IR_LINUX || !ir_path_within(r->path, "/proc"))
+        return false;
+    if (declaration && r->allow & IR_WRITE)
+        diag_add(m->diags, DIAG_CANNOT, r->span, "/proc is the sandbox's own and cannot be written");
+    return true;
+}
+
 static void add_paths(struct maker *m, struct resolver *r, const struct decl_profile *p, bool must_exist,
                       struct rule_list *out)
 {
@@ -34,11 +47,10 @@ static void add_paths(struct maker *m, struct resolver *r, const struct decl_pro
         struct ir_rule rule;
         if (resolve_path(r, &p->paths[i], must_exist, &rule) != RESOLVED)
             continue;
-        /* The private TMPDIR is all the program's own: asking for a part of it adds nothing. */
-        if (rule.root == IR_ROOT_TMPDIR)
-            continue;
         rule.allow = with_exec(p->paths[i].allow);
         rule.origin = IR_DECLARED;
+        if (is_floor(m, &rule, must_exist))
+            continue;
         rules_add(out, m->a, rule);
     }
     rules_merge(out);
@@ -128,7 +140,12 @@ static void add_floor(struct maker *m)
                                    .flags = IR_OPTIONAL});
     if (m->q->system == IR_LINUX)
         rules_add(&m->rules, m->a,
-                  (struct ir_rule){.path = "/proc", .path_len = 5, .allow = IR_READ, .origin = IR_FLOOR, .type = IR_TYPE_DIR});
+                  (struct ir_rule){.path = "/proc",
+                                   .path_len = 5,
+                                   .allow = IR_READ,
+                                   .deny = IR_WRITE | IR_EXEC,
+                                   .origin = IR_FLOOR,
+                                   .type = IR_TYPE_DIR});
     rules_add(&m->rules, m->a,
               (struct ir_rule){.path = "", .allow = IR_ALL, .root = IR_ROOT_TMPDIR, .origin = IR_FLOOR, .type = IR_TYPE_DIR});
 }
@@ -398,8 +415,8 @@ const struct ir_policy *policy_make(const struct policy_request *q, struct arena
     take_env_set(&m);
     for (size_t i = 0; i < q->n_ceilings; i++)
         apply_ceiling(&m, q->ceilings[i]);
-    warn_of_everything(&m);
     add_skill_dir(&m);
+    warn_of_everything(&m);
     add_preset(&m);
     add_floor(&m);
     rules_merge(&m.rules);

@@ -117,12 +117,15 @@ static bool is_own(const struct ir_rule *r)
 }
 
 /* Does the last level only say again what the one above it says? A preset is no such: where an image brings the
- * system it is left out, and where a folder of it is private to the run, what is beneath is not the host's. */
+ * system it is left out, and where a folder of it is private to the run, what is beneath is not the host's. The
+ * floor always speaks: its /proc and sinks are the sandbox's own, whatever is granted above them. */
 static bool repeats(const struct sweep *s)
 {
     if (s->n < 2)
         return s->levels[0].out == 0;
     const struct level *now = &s->levels[s->n - 1], *above = now - 1;
+    if (now->rule->origin == IR_FLOOR)
+        return false;
     return now->out == above->out && (!is_own(now->rule) || is_own(above->rule));
 }
 

@@ -145,7 +145,7 @@ static void add_bind(struct emitter *e, const struct ir_rule *r, bool write)
 /* `granted` is all that is allowed at the rule's path, its own decision and those above taken together. */
 static void put_rule(struct emitter *e, const struct ir_rule *r, unsigned granted)
 {
-    if (r->deny) {
+    if (r->deny && r->origin != IR_FLOOR) {
         cannot(e, r->span, "it takes away a part of what is granted above it");
         return;
     }

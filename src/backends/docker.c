@@ -103,7 +103,7 @@ static void put_rules(struct emitter *e)
 {
     for (size_t i = 0; i < e->p->n_rules; i++) {
         const struct ir_rule *r = &e->p->rules[i];
-        if (!comes_from_host(r) && !r->deny)
+        if (r->origin == IR_FLOOR || (!comes_from_host(r) && !r->deny))
             continue;
         const char *why = obstacle(r);
         if (why)

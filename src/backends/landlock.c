@@ -94,7 +94,8 @@ static bool refuse_decreases(const struct ir_policy *p, struct diag_list *diags)
 {
     bool ok = true;
     for (size_t i = 0; i < p->n_rules; i++) {
-        if (!p->rules[i].deny)
+        /* The floor's /proc is a mount of its own, read-only whatever holds above it. */
+        if (!p->rules[i].deny || p->rules[i].origin == IR_FLOOR)
             continue;
         ok = false;
         diag_add(diags, DIAG_CANNOT, p->rules[i].span,
