@@ -1,5 +1,5 @@
-/* LINK: src/ir.c src/decl.c src/frontend/dsl.c src/frontend/keys.c src/units.c src/diag.c src/source.c src/arena.c
-         src/buf.c gen/policy.tab.c gen/policy.lex.c */
+/* LINK: src/ir.c src/decl.c src/frontend/dsl.c src/frontend/keys.c src/units.c src/diag.c src/source.c
+   src/arena.c src/buf.c gen/policy.tab.c gen/policy.lex.c */
 /* The order of paths, decisions of a policy, and that what is quoted is read back byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,12 +14,13 @@
 #include "frontend/frontend.h"
 #include "ir.h"
 
-/* ---- Order ---------------------------------------------------------------------------------------------- */
+/* ---- Order ------------------------------------------------------------------------------------------- */
 
 /* In order, by definition: a folder, all beneath it, then its neighbours by bytes. */
 static const char *const SORTED[] = {
-    "", "/", "/a", "/a/", "/a/\x01", "/a/a", "/a/a/z", "/a/a b", "/a/a-b", "/a/b", "/a\x01", "/a\x01/x", "/a b", "/a!", "/a-", "/a-/x",
-    "/a.", "/a.b", "/a0", "/aa", "/b", "/b/\xff", "/b\xc3\xa4", "/\x7f", "/\x80", "/\xff",
+    "",     "/",      "/a",       "/a/",     "/a/\x01",    "/a/a",  "/a/a/z", "/a/a b", "/a/a-b",
+    "/a/b", "/a\x01", "/a\x01/x", "/a b",    "/a!",        "/a-",   "/a-/x",  "/a.",    "/a.b",
+    "/a0",  "/aa",    "/b",       "/b/\xff", "/b\xc3\xa4", "/\x7f", "/\x80",  "/\xff",
 };
 enum { N_SORTED = sizeof SORTED / sizeof *SORTED };
 
@@ -40,10 +41,11 @@ static void test_within(void **state)
         const char *path, *dir;
         bool within;
     } cases[] = {
-        {"/a", "/a", true},       {"/a/b", "/a", true},   {"/a/b/c", "/a", true}, {"/ab", "/a", false},    {"/a-b", "/a", false},
-        {"/a", "/a/b", false},    {"/", "/", true},       {"/a", "/", true},      {"/a/b", "/", true},     {"/", "/a", false},
-        {"/a b", "/a", false},    {"/a\x01", "/a", false}, {"/A", "/a", false},   {"", "", true},          {"/x", "", true},
-        {"/a/b", "/a/b/c", false}, {"/a/bc", "/a/b", false},
+        {"/a", "/a", true},       {"/a/b", "/a", true},  {"/a/b/c", "/a", true}, {"/ab", "/a", false},
+        {"/a-b", "/a", false},    {"/a", "/a/b", false}, {"/", "/", true},       {"/a", "/", true},
+        {"/a/b", "/", true},      {"/", "/a", false},    {"/a b", "/a", false},  {"/a\x01", "/a", false},
+        {"/A", "/a", false},      {"", "", true},        {"/x", "", true},       {"/a/b", "/a/b/c", false},
+        {"/a/bc", "/a/b", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(ir_path_within(cases[i].path, cases[i].dir), cases[i].within);
@@ -85,7 +87,7 @@ static void test_allows(void **state)
     assert_false(ir_allows(&p, "/ab", IR_WRITE));
 }
 
-/* ---- Quoting -------------------------------------------------------------------------------------------- */
+/* ---- Quoting ----------------------------------------------------------------------------------------- */
 
 /* The one path of a DSL text; fails where the text is no declaration of exactly that. */
 static const struct decl_path *read_back(struct arena *a, const char *text)
@@ -174,7 +176,7 @@ static void test_clauses(void **state)
     arena_done(&a);
 }
 
-/* ---- The whole policy ----------------------------------------------------------------------------------- */
+/* ---- The whole policy -------------------------------------------------------------------------------- */
 
 static const char *printed(const struct ir_policy *p, struct arena *a)
 {
@@ -238,7 +240,8 @@ static void test_print_of_hostile_names(void **state)
     arena_init(&a, NULL, NULL);
     struct ir_rule rule = {.path = "/a\n}\nnetwork open", .path_len = 18, .allow = IR_READ | IR_EXEC};
     struct ir_env_set set = {.name = "X", .value = "\"\n  network open\n"};
-    struct ir_policy p = {.name = "x\" {\n network open", .rules = &rule, .n_rules = 1, .env_set = &set, .n_env_set = 1};
+    struct ir_policy p = {
+        .name = "x\" {\n network open", .rules = &rule, .n_rules = 1, .env_set = &set, .n_env_set = 1};
     const char *text = printed(&p, &a);
     size_t lines = 0;
     for (const char *s = text; *s; s++)

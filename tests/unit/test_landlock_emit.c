@@ -51,7 +51,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct ir_rule *add(struct fixture *f, const char *path, unsigned allow, enum ir_type type, enum ir_origin origin)
+static struct ir_rule *add(struct fixture *f, const char *path, unsigned allow, enum ir_type type,
+                           enum ir_origin origin)
 {
     struct ir_rule *r = &f->rules[f->p.n_rules++];
     *r = (struct ir_rule){.path = path,
@@ -109,7 +110,7 @@ static const struct ll_rule *rule_of(const struct fixture *f, const char *path)
     return NULL;
 }
 
-/* ---- Layout --------------------------------------------------------------------------------------------- */
+/* ---- Layout ------------------------------------------------------------------------------------------ */
 
 static void assert_areas(const struct fixture *f)
 {
@@ -117,8 +118,13 @@ static void assert_areas(const struct fixture *f)
     const struct {
         struct ll_area area;
         size_t element;
-    } areas[] = {{h->rules, sizeof(struct ll_rule)}, {h->ports, sizeof(struct ll_port)}, {h->needs, sizeof(struct ll_need)},
-                 {h->filters, sizeof(struct ll_filter)}, {h->run, 1}, {h->strings, 1}, {h->code, 1}};
+    } areas[] = {{h->rules, sizeof(struct ll_rule)},
+                 {h->ports, sizeof(struct ll_port)},
+                 {h->needs, sizeof(struct ll_need)},
+                 {h->filters, sizeof(struct ll_filter)},
+                 {h->run, 1},
+                 {h->strings, 1},
+                 {h->code, 1}};
     size_t at = LL_HEADER_SIZE;
     for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
         assert_int_equal(areas[i].area.offset, at);
@@ -225,20 +231,22 @@ static void test_strings(void **state)
     }
 }
 
-/* ---- Rights and flags ----------------------------------------------------------------------------------- */
+/* ---- Rights and flags -------------------------------------------------------------------------------- */
 
 /* The kernel refuses rights of folders on a file, so a rule on a file has none. */
 static void test_rights(void **state)
 {
     struct fixture *f = *state;
     const uint64_t read_dir = LL_FS_READ_FILE | LL_FS_READ_DIR;
-    const uint64_t write_dir = LL_FS_WRITE_FILE | LL_FS_TRUNCATE | LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR |
-                               LL_FS_MAKE_REG | LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO | LL_FS_MAKE_SYM | LL_FS_REFER;
+    const uint64_t write_dir = LL_FS_WRITE_FILE | LL_FS_TRUNCATE | LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE |
+                               LL_FS_MAKE_DIR | LL_FS_MAKE_REG | LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO |
+                               LL_FS_MAKE_SYM | LL_FS_REFER;
     add_all_sorts(f);
     emit(f);
     assert_int_equal(rule_of(f, "/srv/a b")->access, read_dir | LL_FS_EXECUTE);
     assert_int_equal(rule_of(f, "/srv/out")->access, read_dir | write_dir | LL_FS_EXECUTE);
-    assert_int_equal(rule_of(f, "/srv/f")->access, LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE | LL_FS_EXECUTE);
+    assert_int_equal(rule_of(f, "/srv/f")->access,
+                     LL_FS_READ_FILE | LL_FS_WRITE_FILE | LL_FS_TRUNCATE | LL_FS_EXECUTE);
     assert_int_equal(rule_of(f, "/srv/q\"\\\n\x01")->access, LL_FS_READ_FILE | LL_FS_EXECUTE);
     assert_int_equal(rule_of(f, "/usr")->access, read_dir | LL_FS_EXECUTE);
     assert_int_equal(rule_of(f, "/proc")->access, read_dir);
@@ -247,7 +255,8 @@ static void test_rights(void **state)
         const struct ll_rule *r = &rules(f)[i];
         assert_int_equal(r->access & ~LL_FS_ALL, 0);
         /* A device node reaches beyond the folder that it is made in. */
-        assert_int_equal(r->access & (LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV | LL_FS_RESOLVE_UNIX), 0);
+        assert_int_equal(
+            r->access & (LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV | LL_FS_RESOLVE_UNIX), 0);
         if (r->type == LL_TYPE_FILE)
             assert_int_equal(r->access & ~LL_FS_OF_FILE, 0);
     }
@@ -272,7 +281,7 @@ static void test_flags(void **state)
     assert_int_equal(rule_of(f, "/srv/out")->type, LL_TYPE_DIR);
 }
 
-/* ---- Needs, programs, run section ----------------------------------------------------------------------- */
+/* ---- Needs, programs, run section -------------------------------------------------------------------- */
 
 static const struct ll_need *need_of(const struct fixture *f, const char *clause)
 {
@@ -321,7 +330,8 @@ static void test_programs(void **state)
             assert_int_equal(programs[i].reserved, 0);
             assert_int_equal(programs[i].offset % 8, 0);
             assert_true(programs[i].offset + programs[i].count * 8 <= h->code.count);
-            assert_memory_equal(f->out.data + h->code.offset + programs[i].offset, want->code, want->count * 8);
+            assert_memory_equal(f->out.data + h->code.offset + programs[i].offset, want->code,
+                                want->count * 8);
         }
     }
 }
@@ -345,9 +355,9 @@ static void test_run_section(void **state)
     f->p.n_env_set = f->p.n_env_pass = 1;
     f->p.skill_dir = "/skill";
     emit(f);
-    const char *const want[] = {"format=1",        "target=landlock",   "profile=main", "confine=yes",      "timeout-ms=60000",
-                                "network=none",    "kill-after-ms=2000", "env-pass=LC_*", "env-set=A=x=y\n", "skill-dir=/skill",
-                                "tmpdir=/var/tmp"};
+    const char *const want[] = {"format=1",         "target=landlock",  "profile=main",       "confine=yes",
+                                "timeout-ms=60000", "network=none",     "kill-after-ms=2000", "env-pass=LC_*",
+                                "env-set=A=x=y\n",  "skill-dir=/skill", "tmpdir=/var/tmp"};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         assert_true(runs(f, want[i]));
     assert_int_equal(f->out.data[header(f)->run.offset + header(f)->run.count - 1], 0);
@@ -381,7 +391,7 @@ static void test_decrease_is_refused(void **state)
     assert_int_equal(f->out.len, 0);
 }
 
-/* ---- Text ----------------------------------------------------------------------------------------------- */
+/* ---- Text -------------------------------------------------------------------------------------------- */
 
 /* In memory of its own size, so that a sanitizer sees any byte read beyond. */
 static bool text_of(const char *data, size_t len, struct buf *out)

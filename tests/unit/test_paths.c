@@ -47,8 +47,12 @@ static int setup(void **state)
     strcpy(f->tree, "/tmp/sbx-paths-XXXXXX");
     assert_non_null(mkdtemp(f->tree));
     arena_init(&f->arena, NULL, NULL);
-    f->env = (struct resolve_env){
-        .sysroot = f->tree, .base = "/ws", .home = "/home/u", .work_dir = "/work", .skill_dir = "/skill", .host = true};
+    f->env = (struct resolve_env){.sysroot = f->tree,
+                                  .base = "/ws",
+                                  .home = "/home/u",
+                                  .work_dir = "/work",
+                                  .skill_dir = "/skill",
+                                  .host = true};
     again(f);
     run(f, "mkdir -p ws/a/b home/u work skill data/deep/er && echo x > ws/f && echo x > data/f");
     *state = f;
@@ -113,18 +117,18 @@ static bool said(const struct fixture *f, enum diag_id id)
     return false;
 }
 
-/* ---- The text of a path --------------------------------------------------------------------------------- */
+/* ---- The text of a path ------------------------------------------------------------------------------ */
 
 static void test_plain(void **state)
 {
     struct fixture *f = *state;
     const char *const same[][2] = {
-        {"/ws/a", "/ws/a"},      {"//ws//a", "/ws/a"},  {"/ws/a/", "/ws/a"}, {"/ws/a/.", "/ws/a"},
-        {"/ws/./a", "/ws/a"},    {"/", "/"},            {"//", "/"},         {"///", "/"},
-        {"/.", "/"},             {"/./", "/"},          {"a", "/ws/a"},      {"./a", "/ws/a"},
-        {".", "/ws"},            {"./", "/ws"},         {"a/b/", "/ws/a/b"}, {"././a/./b", "/ws/a/b"},
-        {"/ws/f", "/ws/f"},      {"f", "/ws/f"},        {"/ws/a/**", "/ws/a"}, {"/**", "/"},
-        {"**", "/ws"},           {"a/**", "/ws/a"},     {"//**", "/"},
+        {"/ws/a", "/ws/a"},   {"//ws//a", "/ws/a"}, {"/ws/a/", "/ws/a"},   {"/ws/a/.", "/ws/a"},
+        {"/ws/./a", "/ws/a"}, {"/", "/"},           {"//", "/"},           {"///", "/"},
+        {"/.", "/"},          {"/./", "/"},         {"a", "/ws/a"},        {"./a", "/ws/a"},
+        {".", "/ws"},         {"./", "/ws"},        {"a/b/", "/ws/a/b"},   {"././a/./b", "/ws/a/b"},
+        {"/ws/f", "/ws/f"},   {"f", "/ws/f"},       {"/ws/a/**", "/ws/a"}, {"/**", "/"},
+        {"**", "/ws"},        {"a/**", "/ws/a"},    {"//**", "/"},
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         assert_string_equal(becomes(f, same[i][0]), same[i][1]);
@@ -134,7 +138,8 @@ static void test_plain(void **state)
 static void test_types(void **state)
 {
     struct fixture *f = *state;
-    run(f, "ln -s f ws/tofile && ln -s a ws/todir && ln -s . ws/here && ln -s / ws/top && ln -s a/b/.. ws/upagain");
+    run(f, "ln -s f ws/tofile && ln -s a ws/todir && ln -s . ws/here && ln -s / ws/top && ln -s a/b/.. "
+           "ws/upagain");
     const char *const folders[] = {"/", "/ws", "/ws/a/b", "/ws/todir", "/ws/here", "/ws/top", "/ws/upagain"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         assert_int_equal(type_of(f, folders[i]), IR_TYPE_DIR);
@@ -189,7 +194,11 @@ static void test_any_byte(void **state)
 static void test_unicode_slashes_are_no_slashes(void **state)
 {
     struct fixture *f = *state;
-    const char *const names[] = {"/ws/a\xe2\x88\x95" "b", "/ws/a\xef\xbc\x8f" "b", "/ws/\xc2\xa0", "/ws/\xe3\x80\x80"};
+    const char *const names[] = {"/ws/a\xe2\x88\x95"
+                                 "b",
+                                 "/ws/a\xef\xbc\x8f"
+                                 "b",
+                                 "/ws/\xc2\xa0", "/ws/\xe3\x80\x80"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_string_equal(becomes(f, names[i]), "[missing-path]");
         assert_int_equal(mkdir(arena_printf(&f->arena, "%s%s", f->tree, names[i]), 0700), 0);
@@ -220,7 +229,7 @@ static void test_long(void **state)
     assert_true(said(f, DIAG_PATH_ACCESS));
 }
 
-/* ---- Variables ------------------------------------------------------------------------------------------ */
+/* ---- Variables --------------------------------------------------------------------------------------- */
 
 static void test_variables(void **state)
 {
@@ -230,11 +239,21 @@ static void test_variables(void **state)
     f->env.vars = vars;
     f->env.n_vars = 3;
     const char *const good[][2] = {
-        {"~", "/home/u"},           {"~/x", "/home/u/x"},     {"~/", "/home/u"},       {"~/**", "/home/u"},
-        {"$HOME", "/home/u"},       {"$HOME/x", "/home/u/x"}, {"$SKILL_DIR/x", "/skill/x"}, {"$DATA", "/data"},
-        {"$D_2/er", "/data/deep/er"}, {"$DATA/**", "/data"},
+        {"~", "/home/u"},
+        {"~/x", "/home/u/x"},
+        {"~/", "/home/u"},
+        {"~/**", "/home/u"},
+        {"$HOME", "/home/u"},
+        {"$HOME/x", "/home/u/x"},
+        {"$SKILL_DIR/x", "/skill/x"},
+        {"$DATA", "/data"},
+        {"$D_2/er", "/data/deep/er"},
+        {"$DATA/**", "/data"},
         {"$WORK_DIR/x", "/data/x"}, /* -D comes first */
-        {"$TMPDIR", "T:"},          {"$TMPDIR/", "T:"},       {"$TMPDIR/**", "T:"},    {"$TMPDIR/x/./y", "T:/x/y"},
+        {"$TMPDIR", "T:"},
+        {"$TMPDIR/", "T:"},
+        {"$TMPDIR/**", "T:"},
+        {"$TMPDIR/x/./y", "T:/x/y"},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_string_equal(becomes(f, good[i][0]), good[i][1]);
@@ -244,9 +263,10 @@ static void test_variables(void **state)
 static void test_wrong_variables(void **state)
 {
     struct fixture *f = *state;
-    const char *const bad[] = {"$",      "$/x",         "$$",       "${",         "${HOME}/x", "${X:-/}", "$NOSUCH",
-                               "$NOSUCH/x", "$HOMER/x", "$home/x",  "$HOME.x",    "$HOME x",   "/ws/$HOME", "x$HOME",
-                               "~/$HOME", "$HOME/$HOME", "$TMPDIRS", "$TMPDIR$HOME"};
+    const char *const bad[] = {"$",           "$/x",      "$$",          "${",       "${HOME}/x",
+                               "${X:-/}",     "$NOSUCH",  "$NOSUCH/x",   "$HOMER/x", "$home/x",
+                               "$HOME.x",     "$HOME x",  "/ws/$HOME",   "x$HOME",   "~/$HOME",
+                               "$HOME/$HOME", "$TMPDIRS", "$TMPDIR$HOME"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_string_equal(becomes(f, bad[i]), "[unknown-variable]");
     assert_string_equal(becomes(f, "~nosuchuser/x"), "[unknown-user]");
@@ -288,15 +308,17 @@ static void test_literal(void **state)
     run(f, "mkdir -p 'ws/~/x' 'ws/$HOME' 'ws/*' 'ws/a/**' 'ws/[' && touch 'ws/?'");
     const char *const names[] = {"~/x", "$HOME", "*", "a/**", "[", "?"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_string_equal(becomes_with(f, names[i], DECL_LITERAL), arena_printf(&f->arena, "/ws/%s", names[i]));
+        assert_string_equal(becomes_with(f, names[i], DECL_LITERAL),
+                            arena_printf(&f->arena, "/ws/%s", names[i]));
     assert_int_equal(f->diags.n, 0);
 }
 
 static void test_patterns_are_refused(void **state)
 {
     struct fixture *f = *state;
-    const char *const bad[] = {"*",       "/*",      "/ws/*",   "/ws/**/b", "/ws/*b*", "**/x",  "a*",   "[",
-                               "/ws/[a]", "/ws/[!a]", "/ws/?",  "/ws/\\*",  "/ws/***", "/**/**", "~/*", "$HOME/*"};
+    const char *const bad[] = {"*",       "/*",     "/ws/*",   "/ws/**/b", "/ws/*b*", "**/x",
+                               "a*",      "[",      "/ws/[a]", "/ws/[!a]", "/ws/?",   "/ws/\\*",
+                               "/ws/***", "/**/**", "~/*",     "$HOME/*"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_string_equal(becomes(f, bad[i]), "[pattern]");
 }
@@ -316,7 +338,7 @@ static void test_base(void **state)
     assert_string_equal(becomes(f, "../f"), "[dot-dot]");
 }
 
-/* ---- Links ---------------------------------------------------------------------------------------------- */
+/* ---- Links ------------------------------------------------------------------------------------------- */
 
 static void test_links(void **state)
 {
@@ -325,11 +347,20 @@ static void test_links(void **state)
            "ln -s ../../../../../../../data ws/a/far && ln -s er/../../f data/deep/dots && ln -s f ws/file &&"
            "ln -s /data/deep ws/ld");
     const char *const good[][2] = {
-        {"/ws/abs", "/data"},       {"/ws/rel", "/data"},          {"/ws/chain", "/data"},    {"/top", "/data"},
-        {"/ws/abs/f", "/data/f"},   {"/ws/rel/deep", "/data/deep"}, {"/top/deep/er", "/data/deep/er"},
-        {"/ws/rel/", "/data"},      {"/ws/rel/.", "/data"},        {"/ws/file", "/ws/f"},
+        {"/ws/abs", "/data"},
+        {"/ws/rel", "/data"},
+        {"/ws/chain", "/data"},
+        {"/top", "/data"},
+        {"/ws/abs/f", "/data/f"},
+        {"/ws/rel/deep", "/data/deep"},
+        {"/top/deep/er", "/data/deep/er"},
+        {"/ws/rel/", "/data"},
+        {"/ws/rel/.", "/data"},
+        {"/ws/file", "/ws/f"},
         {"/ws/a/far/f", "/data/f"}, /* more `..` than folders, as the kernel takes them in a link */
-        {"/data/deep/dots", "/data/f"}, {"/ws/rel/deep/dots", "/data/f"}, {"/ws/ld/dots", "/data/f"},
+        {"/data/deep/dots", "/data/f"},
+        {"/ws/rel/deep/dots", "/data/f"},
+        {"/ws/ld/dots", "/data/f"},
         {"/ws/abs/deep/../f", "/data/f"}, /* within what the link leads to */
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -362,20 +393,31 @@ static void test_dot_dot(void **state)
     struct fixture *f = *state;
     run(f, "ln -s /data/deep ws/l && ln -s l ws/l2 && ln -s /ws data/back");
     const char *const good[][2] = {
-        {"/ws/a/..", "/ws"},       {"/ws/a/../f", "/ws/f"},  {"/ws/a/b/../..", "/ws"}, {"/ws/..", "/"},
-        {"../data", "/data"},      {"/ws/a/../../data", "/data"}, {"/ws/l/er/..", "/data/deep"},
-        {"/data/back/a/../l/er", "/data/deep/er"},
+        {"/ws/a/..", "/ws"},           {"/ws/a/../f", "/ws/f"},
+        {"/ws/a/b/../..", "/ws"},      {"/ws/..", "/"},
+        {"../data", "/data"},          {"/ws/a/../../data", "/data"},
+        {"/ws/l/er/..", "/data/deep"}, {"/data/back/a/../l/er", "/data/deep/er"},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_string_equal(becomes(f, good[i][0]), good[i][1]);
     assert_int_equal(f->diags.n, 0);
-    const char *const bad[] = {"/..",        "/../ws",      "/ws/../..",    "/ws/../../ws", "/ws/l/..", "/ws/l/../f",
-                               "/ws/l2/..",  "/ws/l/./..",  "/ws/l/er/../..", "/ws/l/er/../../deep",
-                               "/data/back/a/../..", "../.."};
+    const char *const bad[] = {"/..",
+                               "/../ws",
+                               "/ws/../..",
+                               "/ws/../../ws",
+                               "/ws/l/..",
+                               "/ws/l/../f",
+                               "/ws/l2/..",
+                               "/ws/l/./..",
+                               "/ws/l/er/../..",
+                               "/ws/l/er/../../deep",
+                               "/data/back/a/../..",
+                               "../.."};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_string_equal(becomes(f, bad[i]), "[dot-dot]");
     /* `..` behind a file or behind nothing is no path at all: the kernel says ENOTDIR and ENOENT. */
-    const char *const none[] = {"/ws/f/..", "/ws/f/../a", "/ws/none/..", "/ws/none/../a", "/ws/none/x/../../a"};
+    const char *const none[] = {"/ws/f/..", "/ws/f/../a", "/ws/none/..", "/ws/none/../a",
+                                "/ws/none/x/../../a"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_string_equal(becomes(f, none[i]), "[missing-path]");
         assert_string_equal(becomes_with(f, none[i], DECL_OPTIONAL), "skip");
@@ -408,7 +450,8 @@ static void test_missing(void **state)
 {
     struct fixture *f = *state;
     run(f, "ln -s nowhere ws/dangling && ln -s dangling ws/chain");
-    const char *const none[] = {"/none", "/ws/none", "/ws/none/x/y", "/ws/f/x", "/ws/f/x/y", "/ws/dangling", "/ws/chain/x"};
+    const char *const none[] = {"/none",     "/ws/none",     "/ws/none/x/y", "/ws/f/x",
+                                "/ws/f/x/y", "/ws/dangling", "/ws/chain/x"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         again(f);
         assert_string_equal(becomes(f, none[i]), "[missing-path]");
@@ -475,7 +518,7 @@ static void test_special_files_warn(void **state)
     close(s);
 }
 
-/* ---- The sysroot ---------------------------------------------------------------------------------------- */
+/* ---- The sysroot ------------------------------------------------------------------------------------- */
 
 static void test_sysroot_is_the_root(void **state)
 {
@@ -502,7 +545,7 @@ static void test_without_sysroot(void **state)
     assert_string_equal(becomes(f, "link/f"), arena_printf(&f->arena, "%s/data/f", f->tree));
 }
 
-/* ---- Known folders -------------------------------------------------------------------------------------- */
+/* ---- Known folders ----------------------------------------------------------------------------------- */
 
 /* A folder seen once is not looked at again; that must never make a link or a missing name a folder. */
 static void test_neighbours(void **state)
@@ -510,9 +553,10 @@ static void test_neighbours(void **state)
     struct fixture *f = *state;
     run(f, "mkdir -p ws/ab/c && ln -s ../data ws/a/l && ln -s /ws/a ws/abc");
     const char *const steps[][2] = {
-        {"/ws/a/b", "/ws/a/b"},  {"/ws/a", "/ws/a"},      {"/ws/ab", "/ws/ab"},     {"/ws/a/l", "[missing-path]"},
-        {"/ws/abc/b", "/ws/a/b"}, {"/ws/a/b/x", "[missing-path]"}, {"/ws/a/b/../b", "/ws/a/b"}, {"/ws/f", "/ws/f"},
-        {"/ws/ab/c", "/ws/ab/c"}, {"/ws/ab/b", "[missing-path]"}, {"/w", "[missing-path]"}, {"/ws/a/b", "/ws/a/b"},
+        {"/ws/a/b", "/ws/a/b"},         {"/ws/a", "/ws/a"},       {"/ws/ab", "/ws/ab"},
+        {"/ws/a/l", "[missing-path]"},  {"/ws/abc/b", "/ws/a/b"}, {"/ws/a/b/x", "[missing-path]"},
+        {"/ws/a/b/../b", "/ws/a/b"},    {"/ws/f", "/ws/f"},       {"/ws/ab/c", "/ws/ab/c"},
+        {"/ws/ab/b", "[missing-path]"}, {"/w", "[missing-path]"}, {"/ws/a/b", "/ws/a/b"},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         assert_string_equal(becomes(f, steps[i][0]), steps[i][1]);
@@ -523,9 +567,10 @@ static void test_order_of_look_ups(void **state)
 {
     struct fixture *f = *state;
     run(f, "ln -s ../data ws/rel && ln -s /ws/a ws/abs && ln -s none ws/dead && ln -s loop ws/loop");
-    const char *const paths[] = {"/",         "/ws",        "/ws/a",      "/ws/a/b",  "/ws/f",         "/ws/rel",   "/ws/rel/deep",
-                                 "/ws/abs/b", "/ws/dead",   "/ws/loop/x", "/ws/f/x",  "/data/deep/er", "/data/dee", "/ws/rel/f",
-                                 "/ws/a/../f", "/ws/rel/..", "~",         "$TMPDIR/x"};
+    const char *const paths[] = {
+        "/",          "/ws",        "/ws/a",      "/ws/a/b",  "/ws/f",         "/ws/rel",   "/ws/rel/deep",
+        "/ws/abs/b",  "/ws/dead",   "/ws/loop/x", "/ws/f/x",  "/data/deep/er", "/data/dee", "/ws/rel/f",
+        "/ws/a/../f", "/ws/rel/..", "~",          "$TMPDIR/x"};
     enum { N = sizeof paths / sizeof *paths };
     const char *alone[N];
     for (size_t i = 0; i < N; i++) {
@@ -540,7 +585,7 @@ static void test_order_of_look_ups(void **state)
         }
 }
 
-/* ---- Other systems, folders ------------------------------------------------------------------------------ */
+/* ---- Other systems, folders --------------------------------------------------------------------------- */
 
 static void test_macos_spelling(void **state)
 {
@@ -548,9 +593,16 @@ static void test_macos_spelling(void **state)
     f->env.host = false;
     resolve_init(&f->r, &f->env, IR_MACOS, &f->arena, &f->diags);
     const char *const names[][2] = {
-        {"/tmp", "/private/tmp"},   {"/tmp/x", "/private/tmp/x"}, {"/var/x", "/private/var/x"}, {"/etc", "/private/etc"},
-        {"/tmpx", "/tmpx"},         {"/private/tmp", "/private/tmp"}, {"/x/tmp", "/x/tmp"},     {"/", "/"},
-        {"none//at/./all/", "/ws/none/at/all"}, {"~/x", "/home/u/x"},
+        {"/tmp", "/private/tmp"},
+        {"/tmp/x", "/private/tmp/x"},
+        {"/var/x", "/private/var/x"},
+        {"/etc", "/private/etc"},
+        {"/tmpx", "/tmpx"},
+        {"/private/tmp", "/private/tmp"},
+        {"/x/tmp", "/x/tmp"},
+        {"/", "/"},
+        {"none//at/./all/", "/ws/none/at/all"},
+        {"~/x", "/home/u/x"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_string_equal(becomes(f, names[i][0]), names[i][1]);

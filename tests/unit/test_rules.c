@@ -14,7 +14,10 @@
 
 /* Every path that is asked about: names that are prefixes of each other, and bytes around '/'. */
 static const char *const NAMES[] = {"a", "a-", "a.b", "b"};
-enum { N_NAMES = sizeof NAMES / sizeof *NAMES, N_PATHS = 1 + N_NAMES + N_NAMES * N_NAMES + N_NAMES * N_NAMES * N_NAMES };
+enum {
+    N_NAMES = sizeof NAMES / sizeof *NAMES,
+    N_PATHS = 1 + N_NAMES + N_NAMES * N_NAMES + N_NAMES * N_NAMES * N_NAMES
+};
 enum { ROUNDS = 3000, MAX_RULES = 14 };
 
 static char paths[N_PATHS][16];
@@ -118,7 +121,8 @@ static void assert_sorted(const struct rule_list *l)
         assert_true(ir_path_cmp(l->items[i - 1].path, l->items[i].path) < 0);
 }
 
-/* Normal form as the header defines it: a rule where the decision differs from the folder's, and nowhere else. */
+/* Normal form as the header defines it: a rule where the decision differs from the folder's, and nowhere
+ * else. */
 static void assert_normal(const struct rule_list *l, const unsigned *decision)
 {
     size_t n = 0;
@@ -219,7 +223,8 @@ static void test_places_of_an_intersection(void **state)
     struct arena a;
     arena_init(&a, NULL, NULL);
     struct rule_list asked = {0}, cap = {0};
-    struct ir_rule wide = rule("/a", IR_READ, 0), same = rule("/b", IR_READ, 0), root = rule("/a/b", IR_READ, 0);
+    struct ir_rule wide = rule("/a", IR_READ, 0), same = rule("/b", IR_READ, 0),
+                   root = rule("/a/b", IR_READ, 0);
     wide.type = IR_TYPE_DIR;
     same.type = IR_TYPE_FILE;
     same.span.start = 7;
@@ -337,7 +342,8 @@ static void test_own_rules_stay_beneath_a_preset(void **state)
     (void)state;
     struct arena a;
     struct rule_list l = {0};
-    struct ir_rule preset = rule("/usr", IR_READ, 0), own = rule("/usr/x", IR_READ, 0), more = rule("/usr/x/y", IR_READ, 0);
+    struct ir_rule preset = rule("/usr", IR_READ, 0), own = rule("/usr/x", IR_READ, 0),
+                   more = rule("/usr/x/y", IR_READ, 0);
     struct ir_rule other = rule("/usr/z", IR_READ, 0);
     arena_init(&a, NULL, NULL);
     preset.origin = other.origin = IR_PRESET;

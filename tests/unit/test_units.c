@@ -14,7 +14,8 @@
 static const uint64_t UNTOUCHED = UINT64_C(0x5555555555555555);
 
 /* In memory of its own size without a NUL, so that a sanitizer sees any byte read beyond. */
-static const char *parse(const char *(*f)(const char *, size_t, uint64_t *), const char *s, size_t len, uint64_t *ms)
+static const char *parse(const char *(*f)(const char *, size_t, uint64_t *), const char *s, size_t len,
+                         uint64_t *ms)
 {
     char *copy = malloc(len ? len : 1);
     assert_non_null(copy);
@@ -31,10 +32,23 @@ static void test_durations(void **state)
         const char *text;
         uint64_t ms;
     } good[] = {
-        {"1", 1000},        {"60", 60000},       {"60s", 60000},         {"1m", 60000},       {"1h", 3600000},
-        {"1ms", 1},         {"250ms", 250},      {"1500ms", 1500},       {"1h30m", 5400000},  {"1h30m15s", 5415000},
-        {"1h1ms", 3600001}, {"90m", 5400000},    {"1h0m5s", 3605000},    {"0h5s", 5000},      {"1m2s3ms", 62003},
-        {"31536000000", UINT64_C(31536000000000)}, {"31536000000000ms", UINT64_C(31536000000000)},
+        {"1", 1000},
+        {"60", 60000},
+        {"60s", 60000},
+        {"1m", 60000},
+        {"1h", 3600000},
+        {"1ms", 1},
+        {"250ms", 250},
+        {"1500ms", 1500},
+        {"1h30m", 5400000},
+        {"1h30m15s", 5415000},
+        {"1h1ms", 3600001},
+        {"90m", 5400000},
+        {"1h0m5s", 3605000},
+        {"0h5s", 5000},
+        {"1m2s3ms", 62003},
+        {"31536000000", UINT64_C(31536000000000)},
+        {"31536000000000ms", UINT64_C(31536000000000)},
         {"8760000h", UINT64_C(31536000000000)},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -48,12 +62,68 @@ static void test_no_durations(void **state)
 {
     (void)state;
     const char *const bad[] = {
-        "", " ", "0", "00", "0s", "0ms", "0h0m", "-1", "+1", "+10", "010", "0o10", "0x10", "0b1", "1_0", "10.0", "1e1",
-        " 10", "10 ", "\xef\xbc\x91\xef\xbc\x90", "1h 30m", "30m1h", "1h1h", "1s1s", "1ms1s", "1.5h", ".5s", "5.s", "1h30",
-        "60 s", "60S", "60sec", "1M", "1d", "1w", "PT1H", "00:01:00", "999us", "0.0001s", "s", "ms", "h1", "1mss", "1sm",
-        "1,5", "nan", "inf", "none", "1h-5m", "1h+5m", "1h05m", "01s", "60s\n", "31536000001", "31536000000001ms",
-        "8760000h1ms", "8760001h", "18446744073709551615", "18446744073709551616", "18446744073709551617s",
-        "99999999999999999999999999999999999999h", "5124095576030431h",
+        "",
+        " ",
+        "0",
+        "00",
+        "0s",
+        "0ms",
+        "0h0m",
+        "-1",
+        "+1",
+        "+10",
+        "010",
+        "0o10",
+        "0x10",
+        "0b1",
+        "1_0",
+        "10.0",
+        "1e1",
+        " 10",
+        "10 ",
+        "\xef\xbc\x91\xef\xbc\x90",
+        "1h 30m",
+        "30m1h",
+        "1h1h",
+        "1s1s",
+        "1ms1s",
+        "1.5h",
+        ".5s",
+        "5.s",
+        "1h30",
+        "60 s",
+        "60S",
+        "60sec",
+        "1M",
+        "1d",
+        "1w",
+        "PT1H",
+        "00:01:00",
+        "999us",
+        "0.0001s",
+        "s",
+        "ms",
+        "h1",
+        "1mss",
+        "1sm",
+        "1,5",
+        "nan",
+        "inf",
+        "none",
+        "1h-5m",
+        "1h+5m",
+        "1h05m",
+        "01s",
+        "60s\n",
+        "31536000001",
+        "31536000000001ms",
+        "8760000h1ms",
+        "8760001h",
+        "18446744073709551615",
+        "18446744073709551616",
+        "18446744073709551617s",
+        "99999999999999999999999999999999999999h",
+        "5124095576030431h",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t ms = UNTOUCHED;
@@ -73,7 +143,8 @@ static void test_seconds(void **state)
     uint64_t ms = 0;
     assert_null(parse(units_seconds, "60", 2, &ms));
     assert_int_equal(ms, 60000);
-    const char *const bad[] = {"", "0", "60s", "1m", "1.5", "-1", "+1", "007", " 1", "1 ", "1e3", "31536000001"};
+    const char *const bad[] = {"",   "0",   "60s", "1m", "1.5", "-1",
+                               "+1", "007", " 1",  "1 ", "1e3", "31536000001"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ms = UNTOUCHED;
         assert_non_null(parse(units_seconds, bad[i], strlen(bad[i]), &ms));
@@ -88,9 +159,9 @@ static void test_printing(void **state)
     const struct {
         uint64_t ms;
         const char *text;
-    } cases[] = {{1, "1ms"},          {1500, "1500ms"},      {1000, "1s"},   {60000, "1m"}, {61000, "1m1s"},
-                 {3600000, "1h"},     {5400000, "1h30m"},    {3601000, "1h1s"}, {0, "0s"},  {250, "250ms"},
-                 {90061000, "25h1m1s"}};
+    } cases[] = {{1, "1ms"},      {1500, "1500ms"}, {1000, "1s"},         {60000, "1m"},
+                 {61000, "1m1s"}, {3600000, "1h"},  {5400000, "1h30m"},   {3601000, "1h1s"},
+                 {0, "0s"},       {250, "250ms"},   {90061000, "25h1m1s"}};
     char out[32];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         units_print_duration(cases[i].ms, out);
