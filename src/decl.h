@@ -17,6 +17,7 @@
 enum decl_path_flag {
     DECL_LITERAL = 1 << 0,  /* `$`, `~` and pattern characters are plain */
     DECL_OPTIONAL = 1 << 1, /* missing: skipped with a note */
+    DECL_YAML = 1 << 2,     /* hints show YAML's spelling */
 };
 
 struct decl_path {

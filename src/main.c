@@ -113,7 +113,8 @@ static const struct decl_profile *read_profile(struct driver *d, const char *pat
 {
     const struct frontend *fe = kind_of(d, path, role == FE_DECLARATION);
     if (!fe) {
-        *out_usage = arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
+        bool exists = !strcmp(path, "-") || access(path, F_OK) == 0;
+        *out_usage = !exists ? arena_printf(&d->arena, "%s: %s", path, strerror(errno)) : arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
         return NULL;
     }
     const struct source *src = source_read(&d->arena, path);
@@ -201,6 +202,16 @@ static const char *target_names(struct driver *d)
     return s;
 }
 
+static const char *target_suffixes(struct driver *d)
+{
+    struct buf list = {0};
+    for (size_t i = 0; i < n_backends; i++)
+        buf_printf(&list, "%s%s", i ? " " : "", backends[i]->suffix);
+    const char *s = arena_str(&d->arena, list.data ? list.data : "");
+    buf_done(&list);
+    return s;
+}
+
 static const char *choose_targets(struct driver *d)
 {
     const struct string_list *names = &d->options.targets;
@@ -218,7 +229,8 @@ static const char *choose_targets(struct driver *d)
         return NULL;
     const struct backend *b = d->options.output ? be_by_suffix(d->options.output) : NULL;
     if (!b)
-        return arena_printf(&d->arena, "which target? Name it with -t (%s), or by the suffix of -o", target_names(d));
+        return arena_printf(&d->arena, "which target? Name it with -t (%s), or by the suffix of -o (%s)", target_names(d),
+                            target_suffixes(d));
     d->targets[d->n_targets++] = b;
     return NULL;
 }
@@ -369,10 +381,20 @@ static const char *read_inputs(struct driver *d)
     return why;
 }
 
+static const char *count_problem(struct driver *d)
+{
+    if (!d->options.operands.n)
+        return "which declaration? `sbxc --help` shows how";
+    const char *near = options_near_command(d->options.operands.items[0]);
+    if (near)
+        return arena_printf(&d->arena, "there is no command `%s`; did you mean `%s`?", d->options.operands.items[0], near);
+    return "one declaration at a time";
+}
+
 static const char *prepare(struct driver *d)
 {
     if (d->options.operands.n != 1)
-        return d->options.operands.n ? "one declaration at a time" : "which declaration? `sbxc --help` shows how";
+        return count_problem(d);
     if (!*d->options.operands.items[0])
         return "the name of the declaration is empty";
     const char *why = check_words(&d->options);

@@ -192,6 +192,14 @@ const char *options_parse(struct arena *a, int argc, char **argv, struct options
     return NULL;
 }
 
+const char *options_near_command(const char *word)
+{
+    const char *names[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        names[i] = COMMANDS[i].name;
+    return diag_nearest(word, strlen(word), names, N_COMMANDS);
+}
+
 void options_help(struct buf *out)
 {
     buf_str(out, "usage: sbxc [OPTIONS] FILE\n       sbxc COMMAND [OPTIONS] ...\n\n"

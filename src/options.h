@@ -28,6 +28,8 @@ struct options {
 
 /* Fills out; returns NULL, or what is wrong with the command line. */
 const char *options_parse(struct arena *a, int argc, char **argv, struct options *out);
+/* The command that a word was probably meant to be, or NULL. */
+const char *options_near_command(const char *word);
 void options_help(struct buf *out);
 
 #endif

@@ -336,7 +336,7 @@ static void choose_tmpdirs(struct maker *m)
 static void note_baked_paths(struct maker *m)
 {
     const struct resolve_env *e = m->q->env;
-    for (size_t i = 0; i < m->rules.n; i++) {
+    for (size_t i = 0; i < m->rules.n && !m->diags->n_errors; i++) {
         const struct ir_rule *r = &m->rules.items[i];
         if (r->origin != IR_DECLARED && r->origin != IR_SKILL_DIR)
             continue;

@@ -36,6 +36,14 @@ static struct diag *complain(struct resolver *r, enum diag_id id, const struct d
     return diag_add(r->diags, id, span, "%s", text);
 }
 
+/* How a path word is written in the syntax that the path came from. */
+static const char *word_form(struct resolver *r, const struct decl_path *p, const char *word, const char *where)
+{
+    if (p->flags & DECL_YAML)
+        return arena_printf(r->arena, "write {path: ..., %s: true}", word);
+    return arena_printf(r->arena, "write `%s` %s the path", word, where);
+}
+
 static bool check_text(struct resolver *r, const struct decl_path *p)
 {
     size_t blank = 0;
@@ -91,7 +99,7 @@ static bool expand_variable(struct resolver *r, const struct decl_path *p, const
     *rest = (struct text){p->text + n, p->len - n};
     if (!name.len || (rest->len && rest->s[0] != '/')) {
         struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, 0, n, "a variable is written $NAME, and `/` follows it");
-        diag_hint(r->diags, d, "a `$` that belongs to the name stands behind `literal`");
+        diag_hint(r->diags, d, "for a `$` that belongs to the name %s", word_form(r, p, "literal", "before"));
         return false;
     }
     if (name.len == 6 && !memcmp(name.s, "TMPDIR", 6)) {
@@ -140,10 +148,11 @@ static bool check_pattern(struct resolver *r, const struct decl_path *p, struct 
         size_t at = (size_t)(rest->s - p->text) + i;
         if (rest->s[i] == '$') {
             struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, at, 1, "a variable stands only at the start of a path");
-            diag_hint(r->diags, d, "a `$` that belongs to the name stands behind `literal`");
+            diag_hint(r->diags, d, "for a `$` that belongs to the name %s", word_form(r, p, "literal", "before"));
         } else {
             struct diag *d = complain(r, DIAG_PATTERN, p, at, 1, "patterns are not accepted in this clause");
-            diag_hint(r->diags, d, "grant the folder; a character that belongs to the name stands behind `literal`");
+            diag_hint(r->diags, d, "grant the folder; for a character that belongs to the name %s",
+                      word_form(r, p, "literal", "before"));
         }
         return false;
     }
@@ -354,7 +363,7 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
     }
     struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "%s does not exist now, at compile time%s", shown,
                               w->below_file ? ": a part of it is no folder" : "");
-    diag_hint(r->diags, d, "make it before compiling, or write `optional` behind the path");
+    diag_hint(r->diags, d, "make it before compiling, or %s", word_form(r, p, "optional", "behind"));
     return RESOLVE_ERROR;
 }
 

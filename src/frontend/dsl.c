@@ -39,6 +39,7 @@ struct dsl_scan {
     uint32_t offset;
     struct token ahead; /* kind < 0: none */
     struct span last_word; /* to see a string glued to it */
+    bool owed_open;        /* the next token is a `{` that an unclosed string took */
 
     struct key_builder builder;
     struct decl_profile *bare; /* the profile of clauses outside any block */
@@ -169,6 +170,10 @@ int dsl_scan_unclosed(struct dsl_scan *s, struct key_value *v, struct span at)
     diag_hint(s->diags, d, "close it with `\"`; a line break inside is written \\n");
     fill(s, v, at, false);
     v->quoted = v->broken = true;
+    /* A brace at the end of the line was not meant to be in the string: its block is there all the same. */
+    while (v->len && (v->text[v->len - 1] == ' ' || v->text[v->len - 1] == '\t'))
+        v->len--;
+    s->owed_open = v->len && v->text[v->len - 1] == '{';
     return DSL_STRING;
 }
 
@@ -187,6 +192,10 @@ static struct token next(struct dsl_scan *s)
 {
     struct token t = s->ahead;
     s->ahead.kind = -1;
+    if (t.kind < 0 && s->owed_open) {
+        s->owed_open = false;
+        return (struct token){.kind = DSL_OPEN, .at = {s->src, s->offset - 1, 1}};
+    }
     if (t.kind < 0)
         t.kind = dsl_flex_lex(&t.value, &t.at, s->scanner);
     if (t.kind == DSL_YYEOF)

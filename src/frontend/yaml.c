@@ -306,8 +306,10 @@ static bool read_key(struct reader *r, struct key_value *out, bool *out_usable)
 
 static void put(struct reader *r, const struct key *k, const struct key_value *v)
 {
+    struct key_value marked = *v;
+    marked.path_flags |= k->path ? DECL_YAML : 0;
     if (!k->text || is_text(r, k, v))
-        k->scalar(&r->builder, k, v);
+        k->scalar(&r->builder, k, &marked);
 }
 
 static void defer(struct reader *r, const struct key *k, struct key_value v)
