@@ -259,7 +259,7 @@ static void only_named_descriptors_arrive(void **state)
     fds = both;
     n_fds = 2;
     snprintf(text, sizeof text,
-             "[ $(head -c1 <&%d) = B ] && [ $(head -c1 <&%d) = A ] && [ $(ls /proc/$$/fd | wc -l) -le 6 ]",
+             "[ $(head -c1 /dev/fd/%d) = B ] && [ $(head -c1 /dev/fd/%d) = A ] && [ $(ls /proc/$$/fd | wc -l) -le 6 ]",
              a[0], b[0]);
     struct result r = run_script(text, 5000);
     fds = NULL;
