@@ -3,6 +3,9 @@
 # All that is generated stands in build/VARIANT: release (default) or san (ASan + UBSan).
 
 VARIANT ?= release
+ifeq ($(filter release san,$(VARIANT)),)
+$(error VARIANT is release or san, not $(VARIANT))
+endif
 B       := build/$(VARIANT)
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -90,6 +93,7 @@ $(B)/gen/filters.c: $(B)/gen/genfilter
 PYTHON  ?= python3
 ENGINES ?= 0
 export PYTHON ENGINES
+export PYTHONDONTWRITEBYTECODE := 1
 
 # The first comment of tests/unit/test_x.c says what it links: /* LINK: src/x.c gen/filters.c -Wl,--wrap=y */
 UNIT_SRC := $(sort $(wildcard tests/unit/test_$(or $(TEST),*).c))
@@ -148,7 +152,7 @@ DEST := $(DESTDIR)$(PREFIX)
 install: all ## install programs, manuals and documents [DESTDIR= PREFIX=]
 	install -d $(DEST)/bin $(DEST)/share/doc/sbxc $(if $(MAN1),$(DEST)/share/man/man1) $(if $(MAN5),$(DEST)/share/man/man5)
 	install -m 755 $(B)/sbxc $(B)/sbxrun $(DEST)/bin
-	install -m 644 LICENSE README.md $(sort $(wildcard docs/*.md)) $(DEST)/share/doc/sbxc
+	install -m 644 LICENSE README.md CONTRIBUTING.md $(sort $(wildcard docs/*.md)) $(DEST)/share/doc/sbxc
 	$(if $(MAN1),install -m 644 $(MAN1) $(DEST)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(DEST)/share/man/man5)
 

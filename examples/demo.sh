@@ -5,7 +5,7 @@
 # Exits 1 when any attempt ends otherwise than expected.
 set -eu
 
-build=$(cd "$1" && pwd)
+build=$(cd "${1:?usage: demo.sh BUILD}" && pwd)
 examples=$(cd "$(dirname "$0")" && pwd)
 top=$(mktemp -d)
 listener=

@@ -5,10 +5,11 @@
 # one that exits non-zero without counting a failure. The last line is the sum.
 set -eu
 
-build=$1
+build=${1:?usage: tests/check.sh BUILD UNIT-PROGRAM...}
 shift
 log=$(mktemp)
-trap 'rm -f "$log" "$log.status"' EXIT
+trap 'rm -f "$log" "$log.status" "$log.failures"' EXIT
+: > "$log.failures"
 passed=0
 failed=0
 skipped=0
@@ -19,6 +20,7 @@ suite() {
     echo "== $name"
     # No pipefail in sh: the status goes by a file.
     { "$@" 2>&1 && echo 0 > "$log.status" || echo $? > "$log.status"; } | tee "$log"
+    sed -n "s/^FAIL/FAIL $name:/p" "$log" >> "$log.failures"
     counts=$(tail -n 1 "$log" | sed -n 's/^[a-z]*: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
     if [ -z "$counts" ]; then
         echo "FAIL $name: printed no count (status $(cat "$log.status"))"
@@ -53,6 +55,7 @@ if [ "$(id -u)" = 0 ]; then
 else
     echo "Run as an ordinary user: only the unprivileged halves. Run make check as root for the root halves of enforce and bwrap."
 fi
-[ "${ENGINES:-0}" = 1 ] || echo "Without ENGINES=1 no container engine is installed: see the skips of docker for what that leaves out."
+[ "${ENGINES:-0}" = 1 ] || echo "Without ENGINES=1 no container engine is installed or run: the skips of docker say what that leaves out."
+cat "$log.failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

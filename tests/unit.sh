@@ -3,6 +3,12 @@
 # as one failure.
 set -eu
 
+if [ $# = 0 ]; then
+    echo 'FAIL unit: no such test'
+    echo 'unit: 0 passed, 1 failed, 0 skipped'
+    exit 1
+fi
+
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 passed=0
@@ -24,7 +30,7 @@ for program in "$@"; do
     if [ "$bad" != 0 ]; then
         cat "$out"
     fi
-    sed -n "s/^.*# SKIP/skip $name:/p" "$out"
+    sed -n "s/^.*# SKIP/skip $name:/p; s/^skipped: /    /p" "$out"
     echo "$name: $good passed, $bad failed, $skips skipped"
     passed=$((passed + good))
     failed=$((failed + bad))

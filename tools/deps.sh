@@ -7,7 +7,8 @@ export LC_ALL=C
 
 build='build-essential flex bison libyaml-dev libseccomp-dev musl-tools'
 tests='libcmocka-dev bubblewrap tinyscheme python3 git mandoc shellcheck cppcheck'
-engines='docker.io podman runc crun busybox-static'
+# catatonit is podman's --init, which it only recommends.
+engines='docker.io podman catatonit runc crun busybox-static'
 
 wanted="$build $tests"
 [ "${ENGINES:-0}" != 1 ] || wanted="$wanted $engines"

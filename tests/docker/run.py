@@ -431,7 +431,9 @@ class Docker:
             self.daemon.kill()
             self.daemon.wait()
         self.log.close()
-        run(["umount", self.dir + "/exec/netns/default"])
+        # What the daemon may leave mounted would keep the folders from being removed.
+        for mounted in ("exec/netns/default", "data"):
+            run(["umount", os.path.join(self.dir, mounted)])
 
 
 class Podman:
@@ -692,7 +694,10 @@ def test_engines(s):
 
 
 def main():
+    global SBXC, SBXRUN, PROBE
     s = Scratch()
+    # The unprivileged user must reach what it runs, wherever this tree lies.
+    SBXC, SBXRUN, PROBE = (shutil.copy2(p, s.path(os.path.basename(p))) for p in (SBXC, SBXRUN, PROBE))
     try:
         attempt(test_refusals, s)
         found = clients()

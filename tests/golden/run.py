@@ -183,6 +183,10 @@ def main():
     sbxc = os.path.abspath(os.path.join(args[0], "sbxc"))
     names = args[1:] or sorted(n for n in os.listdir(HERE) if os.path.exists(os.path.join(HERE, n, "about")))
     passed = failed = 0
+    for name in [n for n in names if not os.path.exists(os.path.join(HERE, n, "about"))]:
+        print("FAIL %s: there is no such case" % name)
+        failed += 1
+        names.remove(name)
     for name in names:
         case = Case(sbxc, name)
         scratch = tempfile.mkdtemp(prefix="sbx-golden-")
