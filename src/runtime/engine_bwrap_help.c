@@ -1,6 +1,7 @@
 /* What this bwrap can do: the options that it lists itself. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,8 +18,11 @@ static _Noreturn void exec_help(const struct rt_run *run, int out)
 {
     static const char *const ARGV[] = {"bwrap", "--help", NULL};
     static char *const NO_ENVIRONMENT[] = {NULL};
+    sigset_t none;
+    sigemptyset(&none);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0)
+    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0 ||
+        sigprocmask(SIG_SETMASK, &none, NULL))
         _exit(127);
     syscall(SYS_execveat, run->tool_fd, "", ARGV, NO_ENVIRONMENT, SYS_AT_EMPTY_PATH);
     _exit(127);

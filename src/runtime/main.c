@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -135,6 +136,19 @@ static char **parse(struct rt_run *run, char **args, const struct option **out_i
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------- */
+
+/* What the caller left us of signals must not decide how we end. An ignored SIGCHLD would let the kernel throw
+ * away the status of every child. PIPE (stderr is closed) and XFSZ (ulimit -f) would end us with a status that
+ * reads as the command's; blocked, the call fails, and that is said. They are not ignored, because that would
+ * be inherited: whoever starts a program here unblocks all, and leaves it what the caller ignores. */
+static bool tame_signals(void)
+{
+    sigset_t fatal;
+    sigemptyset(&fatal);
+    sigaddset(&fatal, SIGPIPE);
+    sigaddset(&fatal, SIGXFSZ);
+    return signal(SIGCHLD, SIG_DFL) != SIG_ERR && !sigprocmask(SIG_SETMASK, &fatal, NULL);
+}
 
 /* A missing standard stream would become the next file opened. A folder among them is a way out of any view
  * of files: paths can be opened relative to it. So is a descriptor opened for a path alone. */
@@ -282,7 +296,7 @@ int main(int argc, char **argv)
     const struct option *info = NULL;
     run.caller_env = environ;
     run.tool_fd = run.control = -1;
-    if (!check_streams(&run) || !argc)
+    if (!tame_signals() || !check_streams(&run) || !argc)
         return exit_status(&run);
     char **command = parse(&run, argv + 1, &info);
     if (info) {

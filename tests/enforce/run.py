@@ -431,6 +431,32 @@ def killed(count, world, engine):
         count.ok(what)
 
 
+def callers(count, world, engine):
+    """What a caller has done to its own signals and limits neither ends sbxrun nor reads as the command's end."""
+    says = "sbxrun: "
+    for name, prepare, script, status, words in [
+        ("SIGCHLD ignored", "trap '' CHLD", "exit 3", 3, ""),
+        ("SIGPIPE default", ":", "kill -PIPE $$; exit 3", 141, ""),
+        ("SIGPIPE ignored", "trap '' PIPE", "kill -PIPE $$; exit 3", 3, ""),
+        ("SIGXFSZ default", ":", "kill -XFSZ $$; exit 3", 128 + signal.SIGXFSZ, ""),
+        # Only bwrap's words need a file, of memory.
+        ("no file may grow", "ulimit -f 0", "exit 3", 125 if engine == "bwrap" else 3, says if engine == "bwrap" else ""),
+    ]:
+        prefix = ["/bin/bash", "-c", prepare + '; exec "$@"', "-"]
+        r = world.run(prefix + [world.path("bin/sbxrun"), world.artifact(engine, "none"), "--", "/bin/sh", "-c", script])
+        what = "caller with %s as %s, %s" % (name, world.who, engine)
+        if r.returncode != status or not r.stderr.startswith(words) or bool(words) != bool(r.stderr):
+            count.fail(what, "status %d: %s" % (r.returncode, r.stderr.strip()))
+        else:
+            count.ok(what)
+    reader, writer = os.pipe()
+    os.close(reader)
+    r = world.run([world.path("bin/sbxrun"), "/nonexistent", "--", "true"], stdout=subprocess.DEVNULL, stderr=writer)
+    os.close(writer)
+    what = "caller with a closed pipe for messages as %s" % world.who
+    count.ok(what) if r.returncode == 125 else count.fail(what, "status %d" % r.returncode)
+
+
 def refusals(count, world, engine):
     """What cannot be enforced never starts: status 125, one line, canary untouched."""
     with open(world.artifact(engine, "none"), "rb") as f:
@@ -462,7 +488,7 @@ def half(count, build, uid):
         for engine in ENGINES:
             if host_reason(world, engine):
                 continue  # said by attempts()
-            for test in (programs, environment, processes, refusals):
+            for test in (programs, environment, processes, callers, refusals):
                 test(count, world, engine)
     finally:
         world.close()
