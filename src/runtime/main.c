@@ -150,6 +150,17 @@ static bool tame_signals(void)
     return signal(SIGCHLD, SIG_DFL) != SIG_ERR && !sigprocmask(SIG_SETMASK, &fatal, NULL);
 }
 
+/* Stands in for a closed standard stream: reads end at once, writes fail, as they would without it. It has no
+ * place on the host, so nothing there can be changed through it: of /dev/null a command as root could change
+ * mode and times. Takes the lowest descriptor that is free, and is inherited. */
+static int open_nothing(void)
+{
+    int fd = memfd_create("closed", MFD_ALLOW_SEALING);
+    if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+        return -1;
+    return fd;
+}
+
 /* A missing standard stream would become the next file opened. A folder among them is a way out of any view
  * of files: paths can be opened relative to it. So is a descriptor opened for a path alone. */
 static bool check_streams(struct rt_run *run)
@@ -158,9 +169,8 @@ static bool check_streams(struct rt_run *run)
         struct stat st;
         int flags = fcntl(fd, F_GETFL);
         if (flags < 0) {
-            if (open("/dev/null", O_RDWR) != fd) /* the lowest that is free */
-                return rt_fail_errno(run, errno, "streams", "/dev/null cannot stand in for descriptor %d",
-                                     fd);
+            if (open_nothing() != fd)
+                return rt_fail_errno(run, errno, "streams", "nothing can stand in for descriptor %d", fd);
         } else if (flags & O_PATH || fstat(fd, &st) || S_ISDIR(st.st_mode)) {
             return rt_fail(run, "streams", "descriptor %d is a folder or names a path alone", fd);
         }

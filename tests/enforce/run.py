@@ -457,6 +457,36 @@ def callers(count, world, engine):
     count.ok(what) if r.returncode == 125 else count.fail(what, "status %d" % r.returncode)
 
 
+STREAMS = """
+import os
+for fd in range(3):
+    s = os.fstat(fd)
+    assert s.st_dev != os.stat('/dev').st_dev and s.st_rdev == 0, 'descriptor %d is a device' % fd
+    os.utime(fd)
+assert os.read(0, 1) == b''
+for fd in 1, 2:
+    try:
+        os.write(fd, b'x')
+    except OSError:
+        continue
+    os._exit(4)
+os._exit(3)
+"""
+
+
+def closed_streams(count, world, engine):
+    """What stands in for a closed standard stream is nothing of the host's."""
+    null = os.stat("/dev/null")
+    command = [world.path("bin/sbxrun"), world.artifact(engine, "none"), "--", "/usr/bin/python3", "-c", STREAMS]
+    r = world.run(["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "-"] + command)
+    now = os.stat("/dev/null")
+    what = "closed streams as %s, %s" % (world.who, engine)
+    if r.returncode != 3 or (now.st_mtime_ns, now.st_atime_ns) != (null.st_mtime_ns, null.st_atime_ns):
+        count.fail(what, "status %d; times of /dev/null %s" % (r.returncode, "changed" if now != null else "kept"))
+    else:
+        count.ok(what)
+
+
 def refusals(count, world, engine):
     """What cannot be enforced never starts: status 125, one line, canary untouched."""
     with open(world.artifact(engine, "none"), "rb") as f:
@@ -488,7 +518,7 @@ def half(count, build, uid):
         for engine in ENGINES:
             if host_reason(world, engine):
                 continue  # said by attempts()
-            for test in (programs, environment, processes, callers, refusals):
+            for test in (programs, environment, processes, callers, closed_streams, refusals):
                 test(count, world, engine)
     finally:
         world.close()
