@@ -14,6 +14,11 @@
 
 enum { ARTIFACT_FORMAT = 1 };
 
+/* Elements of an array of strings: where the private TMPDIR may be, best first, and the device sinks of the
+ * floor. */
+#define ARTIFACT_TMPDIRS "/tmp", "/var/tmp", "/mnt", "/media"
+#define ARTIFACT_SINKS "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
+
 /* ---- Run section -------------------------------------------------------------------------------------
  * All that the native tool does not express, as a sequence of KEY=VALUE strings, in the order of this
  * table. Values are bytes without NUL. In

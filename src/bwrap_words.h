@@ -49,6 +49,8 @@ enum bw_often { BW_NEVER, BW_ONCE, BW_OPT, BW_NET, BW_ANY };
  *   die-with-parent, unshare-pid: only both together leave no process behind
  *   cap-drop     a root caller would keep all capabilities, and could remount what is read-only
  *   perms        stands directly before tmpfs or dir, which never stand without it
+ *   dir          HOME, directly behind the private TMPDIR
+ *   remount-ro /proc  uid 0 could write much of /proc/sys without any capability
  *   remount-ro / the root is a writable tmpfs at first; nothing can be made in it afterwards */
 #define BWRAP_WORDS(X)                                                                                         \
     X(BW_UNSHARE_USER, "--unshare-user", BW_NONE, BW_NONE, BW_HEAD, BW_ONCE, BW_NEVER)                         \
@@ -71,9 +73,9 @@ enum bw_often { BW_NEVER, BW_ONCE, BW_OPT, BW_NET, BW_ANY };
     X(BW_DEV_BIND_TRY, "--dev-bind-try", BW_SOURCE, BW_DEST, BW_FILES, BW_ANY, BW_NEVER)                       \
     X(BW_PERMS, "--perms", BW_MODE, BW_NONE, BW_FILES, BW_ANY, BW_NEVER)                                       \
     X(BW_TMPFS, "--tmpfs", BW_DEST, BW_NONE, BW_FILES, BW_ANY, BW_NEVER)                                       \
-    X(BW_DIR, "--dir", BW_DEST, BW_NONE, BW_FILES, BW_ANY, BW_NEVER)                                           \
+    X(BW_DIR, "--dir", BW_DEST, BW_NONE, BW_FILES, BW_ONCE, BW_NEVER)                                          \
     X(BW_PROCFS, "--proc", BW_PROC, BW_NONE, BW_FILES, BW_ONCE, BW_ONCE)                                       \
-    X(BW_REMOUNT_PROC, "--remount-ro", BW_PROC, BW_NONE, BW_FILES, BW_OPT, BW_NEVER)                           \
+    X(BW_REMOUNT_PROC, "--remount-ro", BW_PROC, BW_NONE, BW_FILES, BW_ONCE, BW_NEVER)                          \
     X(BW_SYMLINK, "--symlink", BW_TARGET, BW_LINK, BW_LINKS, BW_ANY, BW_NEVER)                                 \
     X(BW_REMOUNT_ROOT, "--remount-ro", BW_SLASH, BW_NONE, BW_LAST, BW_OPT, BW_NEVER)
 

@@ -86,18 +86,18 @@ static bool has_devices(const char *path)
     return ir_path_within("/dev", path) || (beneath(path, "/dev") && !ir_path_within(path, "/dev/shm"));
 }
 
-static bool is_device(const struct ir_rule *r)
-{
-    return beneath(r->path, "/dev") && has_devices(r->path) && r->type != IR_TYPE_DIR;
-}
-
 static bool is_sink(const char *path)
 {
-    static const char *const SINKS[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+    static const char *const SINKS[] = {ARTIFACT_SINKS};
     for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++)
         if (!strcmp(path, SINKS[i]))
             return true;
     return false;
+}
+
+static bool is_device(const struct ir_rule *r)
+{
+    return is_sink(r->path) || (beneath(r->path, "/dev") && has_devices(r->path) && r->type != IR_TYPE_DIR);
 }
 
 /* /dev/fd and its like are links into /proc, made as links: a bind would follow them on the host. */
@@ -136,7 +136,7 @@ static void add_bind(struct emitter *e, const struct ir_rule *r, bool write)
         word = optional ? BW_BIND_TRY : BW_BIND;
     else
         word = optional ? BW_RO_BIND_TRY : BW_RO_BIND;
-    add_op(e, word, r->path)->folder = r->type == IR_TYPE_DIR;
+    add_op(e, word, r->path)->folder = r->type == IR_TYPE_DIR && !is_device(r);
     if (!dev && has_devices(r->path))
         diag_add(e->diags, DIAG_STRICTER, r->span, "bwrap: devices beneath %s can be listed but not opened",
                  r->path);
@@ -151,9 +151,9 @@ static void put_rule(struct emitter *e, const struct ir_rule *r, unsigned grante
     }
     if (r->root == IR_ROOT_TMPDIR)
         return; /* beneath the private TMPDIR all is allowed already */
-    if (!strcmp(r->path, "/proc") || is_dev_link(r->path))
+    if (is_dev_link(r->path) || (r->origin == IR_FLOOR && !strcmp(r->path, "/proc")))
         return; /* always the sandbox's own */
-    if (beneath(r->path, "/proc")) {
+    if (ir_path_within(r->path, "/proc")) {
         cannot(e, r->span, "/proc is the sandbox's own, and what is beneath it comes from the kernel");
         return;
     }
@@ -386,7 +386,7 @@ static void put_files(struct emitter *e)
 {
     for (size_t i = 0; i < e->n_ops; i++) {
         put_op(e, &e->ops[i]);
-        if (e->ops[i].word == BW_PROCFS && !e->p->core && !ir_allows(e->p, "/proc", IR_WRITE))
+        if (e->ops[i].word == BW_PROCFS && !e->p->core)
             put(e, BW_REMOUNT_PROC, "/proc", NULL);
     }
     for (size_t i = 0; i < e->n_links; i++)

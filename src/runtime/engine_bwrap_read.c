@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "../artifact.h"
 #include "engine_bwrap.h"
 
 enum { PATH_BYTES_MAX = 4095 }; /* PATH_MAX without its NUL */
@@ -23,7 +24,8 @@ struct walk {
     const char *last_dest; /* in BW_FILES, or NULL */
     const char *last_link; /* in BW_LINKS, or NULL */
     const char *mode;      /* operand of the --perms just read, or NULL */
-    const char *private;   /* destination of the last --tmpfs, or NULL */
+    const char *home_of;   /* destination of a --tmpfs whose HOME has to follow, or NULL */
+    const char *tmpdir;    /* the run section's first, or NULL */
     enum bw_word before;   /* the word just read */
 };
 
@@ -115,6 +117,15 @@ static bool fits(enum bw_operand kind, const char *s)
     return false;
 }
 
+static bool is_sink(const char *path)
+{
+    static const char *const SINKS[] = {ARTIFACT_SINKS};
+    for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++)
+        if (is(path, SINKS[i]))
+            return true;
+    return false;
+}
+
 static const char *take(const char **at, const char *end)
 {
     const char *s = *at;
@@ -152,8 +163,45 @@ static bool may_hold_devices(const char *path)
     return is(path, "/") || (within(path, "/dev") && !within(path, "/dev/shm"));
 }
 
+static const char *check_bind(const struct bwrap_item *item)
+{
+    const char *dest = item->second;
+    bool folder = item->first[strlen(item->first) - 1] == '/';
+    if (!is_source_of(item->first, dest))
+        return "a source is not its destination";
+    if (is_dev_bind(item->word)) {
+        if (!may_hold_devices(dest))
+            return "--dev-bind of what is no device";
+        return folder && is_sink(dest) ? "a device sink is no folder" : NULL;
+    }
+    bool write = item->word == BW_BIND || item->word == BW_BIND_TRY;
+    if (may_hold_devices(dest) && (write || (!folder && within(dest, "/dev") && !is(dest, "/dev"))))
+        return "a device is bound without --dev-bind";
+    return NULL;
+}
+
+/* The private TMPDIR has mode 0700 and HOME directly behind it; other private folders are open to all. */
+static const char *check_private(struct walk *w, const struct bwrap_item *item)
+{
+    bool own = is(w->mode, "0700");
+    if (item->word == BW_DIR) {
+        size_t n = w->home_of ? strlen(w->home_of) : 0;
+        if (!n || !own || strncmp(item->first, w->home_of, n) != 0 || !is(item->first + n, "/home"))
+            return "--dir that is no HOME";
+        w->home_of = NULL;
+        return NULL;
+    }
+    if (own && (!w->tmpdir || !is(item->first, w->tmpdir)))
+        return "--tmpfs that is not at the run section's tmpdir";
+    if (is(item->first, "/") || is_sink(item->first))
+        return "--tmpfs at a place of its own";
+    w->home_of = own ? item->first : NULL;
+    return NULL;
+}
+
 static const char *check_files(struct walk *w, const struct bwrap_item *item)
 {
+    bool private = item->word == BW_TMPFS || item->word == BW_DIR;
     if (item->word == BW_PERMS) {
         w->mode = item->first;
         return NULL;
@@ -164,18 +212,15 @@ static const char *check_files(struct walk *w, const struct bwrap_item *item)
     if (w->last_dest && !before(w->last_dest, dest))
         return "destinations are not in order";
     w->last_dest = dest;
-    if ((w->mode != NULL) != (item->word == BW_TMPFS || item->word == BW_DIR))
+    if ((w->mode != NULL) != private || (w->home_of && item->word != BW_DIR))
         return "--perms and what it is for stand apart";
-    if (item->word == BW_TMPFS)
-        w->private = dest;
-    if (item->word == BW_DIR && (!w->private || is(w->private, dest) || !within(dest, w->private)))
-        return "--dir outside of a private folder";
-    if (bwrap_is_bind(item->word) && !is_source_of(item->first, dest))
-        return "a source is not its destination";
-    if (is_dev_bind(item->word) && !may_hold_devices(dest))
-        return "--dev-bind of what is no device";
+    if (item->word != BW_PROCFS && within(dest, "/proc"))
+        return "something is mounted in /proc";
+    const char *wrong = bwrap_is_bind(item->word) ? check_bind(item) : NULL;
+    if (private)
+        wrong = check_private(w, item);
     w->mode = NULL;
-    return NULL;
+    return wrong;
 }
 
 static const char *check_place(struct walk *w, const struct bwrap_item *item)
@@ -183,7 +228,7 @@ static const char *check_place(struct walk *w, const struct bwrap_item *item)
     const struct row *row = &ROWS[item->word];
     if (row->place < w->place || w->place == BW_LAST)
         return "a word stands out of order";
-    if (w->mode && row->place != BW_FILES)
+    if ((w->mode || w->home_of) && row->place != BW_FILES)
         return "--perms and what it is for stand apart";
     w->place = row->place;
     switch (row->place) {
@@ -209,6 +254,8 @@ static const char *check_place(struct walk *w, const struct bwrap_item *item)
 /* bwrap would make a link beneath a bind on the host, and mount through a link of its own. */
 static const char *check_link(struct bwrap_words w, const char *link)
 {
+    if (is(link, "/") || within(link, "/proc"))
+        return "a link stands where sbxc makes none";
     struct bwrap_item item;
     enum bw_word nearest = BW_WORD_COUNT;
     while (bwrap_next(&w, &item) && item.word != BW_SYMLINK) {
@@ -240,7 +287,7 @@ static const char *check_root(struct bwrap_words w)
     struct bwrap_item item;
     bool writable = w.n_of[BW_REMOUNT_ROOT] == 0;
     while (writable && bwrap_next(&w, &item))
-        if ((item.word == BW_BIND || item.word == BW_DEV_BIND) && is(item.second, "/"))
+        if (item.word == BW_DEV_BIND && is(item.second, "/"))
             writable = false;
     return writable ? "the root stays writable" : NULL;
 }
@@ -253,6 +300,34 @@ static size_t count_words(const char *data, size_t len)
     return n;
 }
 
+/* The value of the first `tmpdir` behind `--`. The run section itself is checked elsewhere (load.c). */
+static const char *find_tmpdir(const char *data, const char *end)
+{
+    static const char KEY[] = RUN_PREFIX_BWRAP "tmpdir=";
+    bool behind = false;
+    for (const char *s; (s = take(&data, end)); behind |= is(s, "--"))
+        if (behind && !strncmp(s, KEY, sizeof KEY - 1))
+            return s + sizeof KEY - 1;
+    return NULL;
+}
+
+static const char *walk_words(struct walk *w, struct bwrap_words *words)
+{
+    while (w->at < w->end && !is(w->at, "--")) {
+        struct bwrap_item item;
+        if (!read_item(&w->at, w->end, &item))
+            return "a word that sbxc does not write, or one with wrong operands";
+        const char *wrong = check_place(w, &item);
+        if (wrong)
+            return wrong;
+        words->n_of[item.word]++;
+        w->before = item.word;
+    }
+    if (w->at >= w->end)
+        return "the word `--` is missing";
+    return w->mode || w->home_of ? "--perms and what it is for stand apart" : NULL;
+}
+
 const char *bwrap_check(const char *data, size_t len, struct bwrap_words *out)
 {
     if (!len || data[len - 1] != '\0')
@@ -261,24 +336,14 @@ const char *bwrap_check(const char *data, size_t len, struct bwrap_words *out)
     if (words.n_words > BWRAP_WORDS_MAX - BWRAP_WORDS_RESERVED)
         return "more words than bwrap takes";
     struct walk w = {.at = data, .end = data + len, .last_head = -1, .before = BW_WORD_COUNT};
-    while (w.at < w.end && !is(w.at, "--")) {
-        struct bwrap_item item;
-        if (!read_item(&w.at, w.end, &item))
-            return "a word that sbxc does not write, or one with wrong operands";
-        const char *wrong = check_place(&w, &item);
-        if (wrong)
-            return wrong;
-        words.n_of[item.word]++;
-        w.before = item.word;
-    }
-    if (w.at >= w.end)
-        return "the word `--` is missing";
-    if (w.mode)
-        return "--perms and what it is for stand apart";
+    w.tmpdir = find_tmpdir(data, w.end);
+    const char *wrong = walk_words(&w, &words);
+    if (wrong)
+        return wrong;
     words.end = w.at;
     words.run = w.at + sizeof "--";
     words.run_len = (size_t)(w.end - words.run);
-    const char *wrong = check_links(words);
+    wrong = check_links(words);
     if (!wrong)
         wrong = check_root(words);
     if (!wrong)

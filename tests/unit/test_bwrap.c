@@ -151,7 +151,7 @@ static void test_order(void **state)
     rule(&f, "/a/b", WRITE, IR_TYPE_DIR);
     rule(&f, "/a b", READ, IR_TYPE_DIR);
     rule(&f, "/a-b", READ, IR_TYPE_DIR);
-    f.p.tmpdirs[0] = "/a!";
+    f.p.tmpdirs[0] = "/a!"; /* none that the reader takes, but one that stands among the grants */
     assert_true(emit(&f));
     assert_string_equal(words_from(&f, "--ro-bind"),
                         "--ro-bind\n/a/\n/a\n--bind\n/a/b/\n/a/b\n--ro-bind\n/a b/\n/a b\n"
@@ -227,7 +227,7 @@ static void test_root(void **state)
     setup(&f, 1);
     rule(&f, "/", WRITE, IR_TYPE_DIR);
     assert_true(emit(&f));
-    assert_string_equal(words_from(&f, "--dev-bind"), "--dev-bind\n/\n/\n--proc\n/proc\n" TMP);
+    assert_string_equal(words_from(&f, "--dev-bind"), "--dev-bind\n/\n/\n" PROC TMP);
     assert_int_equal(f.diags.n, 0);
     teardown(&f);
 }
@@ -244,6 +244,34 @@ static void test_devices(void **state)
     assert_string_equal(words_from(&f, "--dev-bind"),
                         "--dev-bind\n/dev/dri/\n/dev/dri\n--bind\n/dev/shm/box/\n/dev/shm/box\n"
                         "--dev-bind\n/dev/ttyUSB0\n/dev/ttyUSB0\n" PROC TMP DEV_LINKS END);
+    teardown(&f);
+}
+
+/* A sink is bound as the device that it is, whatever a declaration says beside. */
+static void test_sinks(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, 2);
+    rule(&f, "/dev/full", IR_READ | IR_WRITE, IR_TYPE_DIR)->origin = IR_FLOOR; /* no folder at launch */
+    rule(&f, "/dev/zero", READ, IR_TYPE_FILE)->flags = IR_OPTIONAL;
+    assert_true(emit(&f));
+    assert_string_equal(words_from(&f, "--dev-bind"),
+                        "--dev-bind\n/dev/full\n/dev/full\n--dev-bind-try\n/dev/zero\n/dev/zero\n" PROC TMP DEV_LINKS END);
+    teardown(&f);
+}
+
+/* Whatever is granted above it, /proc is the sandbox's own, and read-only. */
+static void test_proc(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, 2);
+    rule(&f, "/", WRITE, IR_TYPE_DIR);
+    floor_rule(&f, "/proc", IR_READ);
+    f.rules[1].deny = IR_WRITE | IR_EXEC;
+    assert_true(emit(&f));
+    assert_string_equal(words_from(&f, "--dev-bind"), "--dev-bind\n/\n/\n" PROC TMP);
     teardown(&f);
 }
 
@@ -307,6 +335,7 @@ static void test_refused(void **state)
     } CASES[] = {
         {"/srv/secret", 0, IR_ALL}, {"/srv/ro", READ, IR_WRITE}, {"/spool", IR_WRITE, 0},
         {"/data", IR_READ, 0},      {"/proc/sys", READ, 0},      {"/dev/sda", IR_READ, 0},
+        {"/proc", WRITE, 0},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct fixture f;
@@ -556,6 +585,8 @@ static const char *inject(const char *before, const char *words, size_t n)
     return wrong;
 }
 #define INJECT(before, words) inject(before, words, sizeof(words))
+/* In the one place where the order of destinations lets it stand. */
+#define IN_PROC(words) assert_string_equal(INJECT("--ro-bind", words), "something is mounted in /proc")
 
 static void test_injected(void **state)
 {
@@ -612,6 +643,26 @@ static void test_injected(void **state)
     assert_non_null(INJECT("END", "--ro-bind\0/zz\0/zz"));
     assert_non_null(INJECT("--symlink", "--symlink\0x\0/zz"));
 
+    /* Places of the sandbox's own, and places that sbxc would refuse. */
+    assert_non_null(INJECT("--proc", "--ro-bind\0/proc\0/proc"));
+    assert_non_null(INJECT("--proc", "--perms\0"
+                                     "1777\0--tmpfs\0/proc"));
+    assert_non_null(INJECT("--symlink", "--bind\0/proc/sys/\0/proc/sys"));
+    IN_PROC("--bind\0/proc/sys/\0/proc/sys");
+    IN_PROC("--ro-bind\0/proc/1/\0/proc/1");
+    IN_PROC("--perms\0"
+                                       "1777\0--tmpfs\0/proc/sys");
+    assert_non_null(INJECT("--dev-bind", "--perms\0"
+                                         "1777\0--tmpfs\0/"));
+    assert_non_null(INJECT("--dev-bind", "--perms\0"
+                                         "0700\0--tmpfs\0/boot"));
+    assert_non_null(INJECT("--dev-bind", "--bind\0/dev/full\0/dev/full"));
+    assert_non_null(INJECT("--dev-bind", "--ro-bind\0/dev/full\0/dev/full"));
+    assert_non_null(INJECT("--dev-bind", "--dev-bind\0/dev/full/\0/dev/full"));
+    assert_null(INJECT("--dev-bind", "--dev-bind\0/dev/full\0/dev/full"));
+    assert_non_null(INJECT("--symlink", "--symlink\0/x\0/proc/self"));
+    assert_non_null(INJECT("--symlink", "--symlink\0/x\0/proc"));
+
     /* A link on the host, and one that something is mounted through. */
     assert_null(INJECT("--symlink", "--symlink\0x\0/a"));
     assert_non_null(INJECT("--symlink", "--symlink\0x\0/bin/x"));
@@ -637,12 +688,13 @@ static void test_left_out(void **state)
     static const struct {
         const char *word;
         size_t words;
+        const char *operand;
     } NEEDED[] = {
-        {"--unshare-user", 1},    {"--unshare-ipc", 1}, {"--unshare-pid", 1},
-        {"--unshare-net", 1},     {"--unshare-uts", 1}, {"--unshare-cgroup-try", 1},
-        {"--die-with-parent", 1}, {"--new-session", 1}, {"--cap-drop", 2},
-        {"--seccomp", 2},         {"--clearenv", 1},    {"--proc", 2},
-        {"--remount-ro", 2},
+        {"--unshare-user", 1, NULL},     {"--unshare-ipc", 1, NULL},        {"--unshare-pid", 1, NULL},
+        {"--unshare-net", 1, NULL},      {"--unshare-uts", 1, NULL},        {"--unshare-cgroup-try", 1, NULL},
+        {"--die-with-parent", 1, NULL},  {"--new-session", 1, NULL},        {"--cap-drop", 2, NULL},
+        {"--seccomp", 2, NULL},          {"--clearenv", 1, NULL},           {"--proc", 2, NULL},
+        {"--remount-ro", 2, "/proc"},    {"--remount-ro", 2, "/"},          {"--perms", 4, "0700"},
     };
     struct fixture f;
     emit_sample(&f);
@@ -651,8 +703,8 @@ static void test_left_out(void **state)
     for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
         const char *at = NULL;
         for (const char *w = f.out.data; strcmp(w, "sbx:format=1") != 0; w += strlen(w) + 1)
-            if (!strcmp(w, NEEDED[i].word))
-                at = w; /* the last one: the root's --remount-ro, not that of /proc */
+            if (!strcmp(w, NEEDED[i].word) && (!NEEDED[i].operand || !strcmp(w + strlen(w) + 1, NEEDED[i].operand)))
+                at = w;
         assert_non_null(at);
         const char *rest = at;
         for (size_t k = 0; k < NEEDED[i].words; k++)
@@ -690,6 +742,8 @@ int main(void)
         cmocka_unit_test(test_bad_variable),
         cmocka_unit_test(test_root),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_sinks),
+        cmocka_unit_test(test_proc),
         cmocka_unit_test(test_beneath_private),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_link_that_is_a_folder),
