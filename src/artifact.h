@@ -1,7 +1,7 @@
 /* What back ends write and the runtime reads: byte layouts, run section, words.
  *
- * This header is the only thing that the two sides share. An artifact is hostile input to the reader: it
- * checks magic, version, length and every offset before use and refuses unknown bits, keys and words.
+ * This header (with fixed.h) is the only thing that the two sides share. An artifact is hostile input to the
+ * reader: it checks magic, version, length and every offset before use and refuses unknown bits, keys and words.
  * docs/artifacts.md describes the same layouts for people.
  */
 #ifndef SBX_ARTIFACT_H
@@ -9,15 +9,12 @@
 
 #include <stdint.h>
 
+#include "fixed.h"
+
 /* Of sbxc and sbxrun, which are released together. */
 #define SBX_VERSION "0.1.0"
 
 enum { ARTIFACT_FORMAT = 1 };
-
-/* Elements of an array of strings: where the private TMPDIR may be, best first, and the device sinks of the
- * floor. */
-#define ARTIFACT_TMPDIRS "/tmp", "/var/tmp", "/mnt", "/media"
-#define ARTIFACT_SINKS "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 
 /* ---- Run section -------------------------------------------------------------------------------------
  * All that the native tool does not express, as a sequence of KEY=VALUE strings, in the order of this

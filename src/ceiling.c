@@ -10,7 +10,7 @@
 static const char *kinds(unsigned set)
 {
     if (set & IR_READ)
-        return "reading";
+        return set & IR_WRITE ? "reading and writing" : "reading";
     return set & IR_WRITE ? "writing" : "executing";
 }
 
@@ -115,60 +115,25 @@ struct ir_text ceiling_preset(struct ir_text asked, const struct decl_profile *c
 
 /* ---- Environment ---------------------------------------------------------------------------------------- */
 
-static size_t prefix_len(const char *name)
-{
-    size_t n = strlen(name);
-    return n && name[n - 1] == '*' ? n - 1 : n;
-}
-
-static bool is_glob(const char *name)
-{
-    size_t n = strlen(name);
-    return n && name[n - 1] == '*';
-}
-
-/* Does every name that `inner` stands for match `outer`? */
-static bool covers(const char *outer, const char *inner)
-{
-    if (!is_glob(outer))
-        return !is_glob(inner) && !strcmp(outer, inner);
-    return prefix_len(inner) >= prefix_len(outer) && !memcmp(outer, inner, prefix_len(outer));
-}
-
-static bool covered(const struct env_names *cap, const char *name)
-{
-    for (size_t i = 0; i < cap->n; i++)
-        if (covers(cap->items[i].name, name))
-            return true;
-    return false;
-}
-
-static void keep(struct env_names *l, struct arena *a, const char *name, struct span span)
-{
-    l->items = arena_grow(a, l->items, &l->cap, l->n + 1, sizeof *l->items);
-    l->items[l->n++] = (struct ir_env_name){name, span};
-}
-
 void ceiling_env(struct env_names *asked, const struct env_names *cap, const struct decl_profile *ceiling,
                  struct arena *a, struct diag_list *diags)
 {
     struct env_names left = {0};
     for (size_t i = 0; i < asked->n; i++) {
         const struct ir_env_name *x = &asked->items[i];
-        size_t before = left.n;
-        if (covered(cap, x->name)) {
-            keep(&left, a, x->name, x->span);
+        if (env_names_cover(cap, x->name)) {
+            env_names_add(&left, a, x->name, x->span);
             continue;
         }
-        /* A prefix meets a longer prefix or a name of the ceiling: those are what is left. */
-        for (size_t j = 0; j < cap->n; j++)
-            if (covers(x->name, cap->items[j].name))
-                keep(&left, a, cap->items[j].name, x->span);
+        /* A prefix meets longer prefixes and names of the ceiling: those are what is left. */
+        size_t first = 0, n = x->name[strlen(x->name) - 1] == '*' ? env_names_with_prefix(cap, x->name, &first) : 0;
+        for (size_t j = first; j < first + n; j++)
+            if (!env_names_loader(cap->items[j].name))
+                env_names_add(&left, a, cap->items[j].name, x->span);
         if (!x->span.src)
             continue;
-        bool none = left.n == before;
-        struct diag *d = diag_add(diags, none ? DIAG_CEILING_ALL : DIAG_CEILING_CUT, x->span,
-                                  none ? "the ceiling does not let %s pass" : "the ceiling narrows what %s lets pass",
+        struct diag *d = diag_add(diags, n ? DIAG_CEILING_CUT : DIAG_CEILING_ALL, x->span,
+                                  n ? "the ceiling narrows what %s lets pass" : "the ceiling does not let %s pass",
                                   diag_escape(a, x->name, strlen(x->name)));
         diag_also(diags, d, ceiling->span, "this ceiling");
     }
@@ -181,7 +146,7 @@ void ceiling_env_set(struct ir_policy *p, const struct env_names *cap, const str
     size_t w = 0;
     for (size_t i = 0; i < p->n_env_set; i++) {
         const struct ir_env_set *x = &p->env_set[i];
-        if (covered(cap, x->name)) {
+        if (env_names_cover(cap, x->name)) {
             p->env_set[w++] = *x;
             continue;
         }

@@ -8,19 +8,15 @@
 
 #include "decl.h"
 #include "diag.h"
+#include "env_names.h"
 #include "ir.h"
 #include "rules.h"
-
-struct env_names {
-    struct ir_env_name *items;
-    size_t n, cap;
-};
 
 void ceiling_rules(struct rule_list *asked, const struct rule_list *cap, const struct decl_profile *ceiling,
                    struct arena *a, struct diag_list *diags);
 void ceiling_network(struct ir_policy *p, const struct decl_profile *ceiling, struct diag_list *diags);
 void ceiling_timeout(struct ir_policy *p, const struct decl_profile *ceiling, struct diag_list *diags);
-/* `cap` is what the ceiling lets pass: its preset's names and its own. */
+/* `cap` is what the ceiling lets pass: its preset's names and its own. Both are normalised. */
 void ceiling_env(struct env_names *asked, const struct env_names *cap, const struct decl_profile *ceiling,
                  struct arena *a, struct diag_list *diags);
 void ceiling_env_set(struct ir_policy *p, const struct env_names *cap, const struct decl_profile *ceiling,

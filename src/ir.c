@@ -5,17 +5,26 @@
 
 #include "buf.h"
 
+/* '/' sorts below every byte but the end: "/a" < "/a/b" < "/a-b", so a folder is followed by all that is
+ * beneath it before its neighbours. */
+static unsigned rank(unsigned char c)
+{
+    return c == '/' ? 1 : c ? c + 1u : 0;
+}
+
+/* Against the first n bytes of b. */
+static int compare(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+    while (i < n && a[i] && a[i] == b[i])
+        i++;
+    unsigned x = rank((unsigned char)a[i]), y = i < n ? rank((unsigned char)b[i]) : 0;
+    return x < y ? -1 : x > y;
+}
+
 int ir_path_cmp(const char *a, const char *b)
 {
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    /* '/' sorts below every byte but the end: "/a" < "/a/b" < "/a-b", so a folder is followed by all that
-     * is beneath it before its neighbours. */
-    unsigned x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1u : 0;
-    unsigned y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1u : 0;
-    return x < y ? -1 : x > y;
+    return compare(a, b, SIZE_MAX);
 }
 
 bool ir_path_within(const char *path, const char *dir)
@@ -26,13 +35,32 @@ bool ir_path_within(const char *path, const char *dir)
     return path[n] == '\0' || path[n] == '/' || (n && dir[n - 1] == '/');
 }
 
-/* The rules at or above the path that speak of a kind are few and nested: the last one is the nearest. */
+static const struct ir_rule *rule_at(const struct ir_policy *p, const char *path, size_t len)
+{
+    size_t lo = 0, hi = p->n_rules;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct ir_rule *r = &p->rules[mid];
+        int order = r->root != IR_ROOT_SLASH ? 1 : compare(r->path, path, len);
+        if (!order)
+            return r;
+        if (order < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return NULL;
+}
+
+/* The rules at and above a path are looked up one folder after the other, so that asking for every rule of a
+ * long policy stays near linear. */
 bool ir_allows(const struct ir_policy *p, const char *path, unsigned access)
 {
     unsigned allowed = 0;
-    for (size_t i = 0; i < p->n_rules; i++) {
-        const struct ir_rule *r = &p->rules[i];
-        if (r->root == IR_ROOT_SLASH && ir_path_within(path, r->path))
+    for (size_t n = 1, len = strlen(path); n <= len; n++) {
+        bool whole = n == 1 || n == len || path[n] == '/';
+        const struct ir_rule *r = whole ? rule_at(p, path, n) : NULL;
+        if (r)
             allowed = (allowed | r->allow) & ~(unsigned)r->deny;
     }
     return (allowed & access) == access;

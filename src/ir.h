@@ -1,9 +1,9 @@
 /* The one contract between front ends and back ends.
  *
- * Front ends (DSL, YAML, SKILL.md) call the builder and make a `struct ir_decl`: what one profile asks
- * for, as written, every value with its place. resolve.c, ceiling.c and check.c turn it into a
- * `struct ir_policy`: what is granted on one system. After that the policy is const, and a back end needs
- * nothing but this header and backend.h.
+ * Front ends (DSL, YAML, SKILL.md) make a `struct decl_profile` (decl.h): what one profile asks for, as written,
+ * every value with its place. resolve.c, ceiling.c and policy.c turn it into a `struct ir_policy`: what is
+ * granted on one system. After that the policy is const, and a back end needs nothing but this header and
+ * backend.h.
  *
  * Meaning of a policy
  *   - Default is deny. For a path and a kind of access the decision is that of the rule on the nearest
@@ -141,8 +141,8 @@ struct ir_policy {
     struct ir_text image;  /* docker */
     const char *skill_dir; /* absolute, or NULL where the declaration does not grant its folder */
 
-    /* Where the private TMPDIR may be mounted: candidates of design order that no grant or SKILL_DIR lies
-     * at or beneath. Never empty after check. Not used on macOS. */
+    /* Where the private TMPDIR may be mounted, best first: those of ARTIFACT_TMPDIRS that no grant or SKILL_DIR
+     * lies at or beneath. Never empty for Linux; not used for macOS. */
     const char *tmpdirs[4];
     size_t n_tmpdirs;
 

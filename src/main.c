@@ -174,6 +174,8 @@ static const char *set_env(struct driver *d, const char *input)
     *e = (struct resolve_env){.vars = o->vars, .n_vars = o->n_vars};
     e->home = defined(d, "HOME") ? defined(d, "HOME") : pw ? arena_str(&d->arena, pw->pw_dir) : NULL;
     e->work_dir = defined(d, "WORK_DIR") ? defined(d, "WORK_DIR") : here;
+    const char *temp = getenv("TMPDIR");
+    e->temp_dir = temp && *temp == '/' ? resolve_absolute(&d->arena, "", temp) : NULL;
     e->skill_dir = defined(d, "SKILL_DIR") ? defined(d, "SKILL_DIR") : folder_of(d, input, here);
     e->base = o->base ? resolve_absolute(&d->arena, here, o->base) : here;
     if (!e->base)

@@ -5,6 +5,7 @@
 
 #include "buf.h"
 #include "ceiling.h"
+#include "fixed.h"
 #include "rules.h"
 #include "sha256.h"
 
@@ -129,7 +130,7 @@ static void add_preset(struct maker *m)
 /* Below every preset: sinks and sources without content, the own /proc, the private TMPDIR. */
 static void add_floor(struct maker *m)
 {
-    static const char *const sinks[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+    static const char *const sinks[] = {ARTIFACT_SINKS};
     for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++)
         rules_add(&m->rules, m->a,
                   (struct ir_rule){.path = sinks[i],
@@ -152,26 +153,15 @@ static void add_floor(struct maker *m)
 
 /* ---- Environment ---------------------------------------------------------------------------------------- */
 
-static void pass(struct maker *m, struct env_names *l, const char *name, struct span span)
-{
-    l->items = arena_grow(m->a, l->items, &l->cap, l->n + 1, sizeof *l->items);
-    l->items[l->n++] = (struct ir_env_name){name, span};
-}
-
 static void add_env_names(struct maker *m, const struct decl_profile *p, struct env_names *out)
 {
     if (!p->env_preset.text || !strcmp(p->env_preset.text, "standard")) {
         const struct decl_profile *preset = m->q->preset("env-standard", m->a, m->diags);
         for (size_t i = 0; preset && i < preset->n_env_allow; i++)
-            pass(m, out, preset->env_allow[i].name, (struct span){0});
+            env_names_add(out, m->a, preset->env_allow[i].name, (struct span){0});
     }
     for (size_t i = 0; i < p->n_env_allow; i++)
-        pass(m, out, p->env_allow[i].name, p->env_allow[i].span);
-}
-
-static int by_env_name(const void *x, const void *y)
-{
-    return strcmp(((const struct ir_env_name *)x)->name, ((const struct ir_env_name *)y)->name);
+        env_names_add(out, m->a, p->env_allow[i].name, p->env_allow[i].span);
 }
 
 static int by_set_name(const void *x, const void *y)
@@ -181,17 +171,25 @@ static int by_set_name(const void *x, const void *y)
     return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
 }
 
+/* Loader variables run code of the caller's choice in the program: that is said, whoever asked for it. */
+static void warn_of_loaders(struct maker *m)
+{
+    const struct decl_profile *d = m->q->profile;
+    for (size_t i = 0; i < d->n_env_allow; i++)
+        if (env_names_loader(d->env_allow[i].name))
+            diag_add(m->diags, DIAG_LOADER_VARIABLE, d->env_allow[i].span, "%s decides what code the program loads",
+                     diag_escape(m->a, d->env_allow[i].name, strlen(d->env_allow[i].name)));
+    for (size_t i = 0; i < d->n_env_set; i++)
+        if (env_names_loader(d->env_set[i].name))
+            diag_add(m->diags, DIAG_LOADER_VARIABLE, d->env_set[i].span, "%s decides what code the program loads",
+                     diag_escape(m->a, d->env_set[i].name, strlen(d->env_set[i].name)));
+}
+
 static void finish_env(struct maker *m)
 {
-    struct env_names *l = &m->env;
-    if (l->n)
-        qsort(l->items, l->n, sizeof *l->items, by_env_name);
-    size_t w = 0;
-    for (size_t i = 0; i < l->n; i++)
-        if (!w || strcmp(l->items[w - 1].name, l->items[i].name) != 0)
-            l->items[w++] = l->items[i];
-    m->p->env_pass = l->items;
-    m->p->n_env_pass = w;
+    env_names_normalise(&m->env, m->a);
+    m->p->env_pass = m->env.items;
+    m->p->n_env_pass = m->env.n;
 }
 
 static void take_env_set(struct maker *m)
@@ -228,6 +226,7 @@ static void apply_ceiling(struct maker *m, const struct decl_profile *c)
     ceiling_timeout(m->p, c, m->diags);
     m->preset = ceiling_preset(m->preset, c, m->diags);
     add_env_names(m, c, &names);
+    env_names_normalise(&names, m->a);
     ceiling_env(&m->env, &names, c, m->a, m->diags);
     ceiling_env_set(m->p, &names, c, m->diags);
 }
@@ -324,13 +323,18 @@ static bool holds_grant(const struct maker *m, const char *dir)
 /* The private TMPDIR must neither hide a grant nor lie in one. */
 static void choose_tmpdirs(struct maker *m)
 {
-    static const char *const candidates[] = {"/tmp", "/var/tmp", "/mnt", "/media"};
+    static const char *const candidates[] = {ARTIFACT_TMPDIRS};
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (!holds_grant(m, candidates[i]))
             m->p->tmpdirs[m->p->n_tmpdirs++] = candidates[i];
     if (!m->p->n_tmpdirs && m->q->system == IR_LINUX)
         diag_add(m->diags, DIAG_NO_TMPDIR, m->q->profile->span,
                  "no folder is left for the private TMPDIR: grants lie beneath /tmp, /var/tmp, /mnt and /media");
+}
+
+static bool lies_in(const char *path, const char *dir)
+{
+    return dir && strcmp(dir, "/") != 0 && ir_path_within(path, dir);
 }
 
 static void note_baked_paths(struct maker *m)
@@ -340,9 +344,10 @@ static void note_baked_paths(struct maker *m)
         const struct ir_rule *r = &m->rules.items[i];
         if (r->origin != IR_DECLARED && r->origin != IR_SKILL_DIR)
             continue;
-        const char *what = e->home && strcmp(e->home, "/") != 0 && ir_path_within(r->path, e->home) ? "home"
-                           : strcmp(e->work_dir, "/") != 0 && ir_path_within(r->path, e->work_dir)  ? "working"
-                                                                                                    : NULL;
+        const char *what = lies_in(r->path, e->home)       ? "home"
+                           : lies_in(r->path, e->work_dir) ? "working"
+                           : lies_in(r->path, e->temp_dir) ? "temporary"
+                                                           : NULL;
         if (!what)
             continue;
         diag_add(m->diags, DIAG_BAKED_PATH, r->span, "the artifact holds paths of this machine: %s lies in the %s folder",
@@ -412,6 +417,8 @@ const struct ir_policy *policy_make(const struct policy_request *q, struct arena
     decide_trust(&m);
     add_paths(&m, &m.resolver, q->profile, true, &m.rules);
     add_env_names(&m, q->profile, &m.env);
+    env_names_normalise(&m.env, a);
+    warn_of_loaders(&m);
     take_env_set(&m);
     for (size_t i = 0; i < q->n_ceilings; i++)
         apply_ceiling(&m, q->ceilings[i]);

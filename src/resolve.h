@@ -23,6 +23,7 @@ struct resolve_env {
     const char *base;     /* absolute: relative paths are beneath it */
     const char *home;     /* NULL: unknown */
     const char *work_dir; /* absolute */
+    const char *temp_dir; /* NULL, or the builder's own: no path is made from it, a note names it */
     const char *skill_dir; /* absolute, NULL: the declaration has no folder (standard input) */
     const struct resolve_var *vars; /* of -D; they come before all others */
     size_t n_vars;

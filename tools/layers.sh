@@ -15,10 +15,11 @@ layer() {
     src/runtime/*) layer=runtime ;;
     src/frontend/* | grammar/*) layer=frontend ;;
     src/backends/*) layer=backends ;;
+    src/fixed.h) layer=fixed ;;
     src/artifact.h | src/filters.h | src/*_words.h) layer=contract ;;
     src/arena.[ch] | src/buf.[ch] | src/source.[ch] | src/diag.[ch] | src/diag.def) layer=base ;;
     src/sha256.[ch] | src/units.[ch]) layer=base ;;
-    src/ir.[ch] | src/ir_access.def | src/decl.[ch] | src/preset.h) layer=ir ;;
+    src/ir.[ch] | src/ir_access.def | src/decl.[ch] | src/env_names.[ch] | src/preset.h) layer=ir ;;
     src/*) layer=meaning ;;
     *) layer=unknown ;;
     esac
@@ -27,7 +28,7 @@ layer() {
 # What each layer may include besides itself.
 may_include() {
     case $1:$2 in
-    main:*) ;;
+    main:* | *:fixed) ;; # fixed.h includes nothing
     ir:base | meaning:base | meaning:ir) ;;
     frontend:base | frontend:ir) ;;
     backends:base | backends:ir | backends:contract) ;;

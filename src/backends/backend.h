@@ -18,7 +18,6 @@ struct backend {
     const char *suffix;  /* ".sb" */
     const char *summary; /* one line for --help */
     enum ir_system system;
-    bool needs_image; /* presets emit nothing; the image brings the system */
     bool binary;      /* refused on a terminal */
     /* Appends the artifact to out; false after at least one error in diags. `a` is for scratch. */
     bool (*emit)(const struct ir_policy *p, struct arena *a, struct diag_list *diags, struct buf *out);

@@ -488,7 +488,6 @@ const struct backend be_bwrap = {
     .suffix = ".bwrap",
     .summary = "arguments for bubblewrap (Linux namespaces)",
     .system = IR_LINUX,
-    .needs_image = false,
     .binary = true,
     .emit = emit,
     .text = text,

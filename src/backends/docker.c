@@ -356,7 +356,6 @@ const struct backend be_docker = {
     .suffix = ".docker",
     .summary = "options of docker run and podman run",
     .system = IR_LINUX,
-    .needs_image = true,
     .binary = true,
     .emit = emit,
     .text = text,

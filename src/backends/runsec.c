@@ -94,7 +94,7 @@ size_t runsec_write(const struct ir_policy *p, const char *target, bool digest, 
     if (p->system == IR_LINUX)
         for (size_t i = 0; i < p->n_tmpdirs; i++)
             put(&w, RUN_TMPDIR, p->tmpdirs[i]);
-    if (p->image.text)
+    if (p->image.text && !strcmp(target, "docker"))
         put(&w, RUN_IMAGE, p->image.text);
     for (size_t i = 0; i < p->n_accepted; i++)
         put(&w, RUN_ACCEPT, p->accepted[i]);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "../env_names.h"
 #include "../units.h"
 
 static bool is_word(const struct key_value *v, const char *word)
@@ -206,8 +207,14 @@ static void add_env_allow(struct key_builder *b, const struct key *k, const stru
     struct decl_profile *p = b->profile;
     if (!check_name(b, v, true))
         return;
+    const char *name = arena_strn(b->arena, v->text, v->len);
+    if (v->text[v->len - 1] == '*' && env_names_loader(name)) {
+        struct diag *d = diag_add(b->diags, DIAG_BAD_NAME, v->span, "`%s` stands for variables of loaders only", shown(b, v));
+        diag_hint(b->diags, d, "name each of them, such as LD_LIBRARY_PATH");
+        return;
+    }
     p->env_allow = arena_grow(b->arena, p->env_allow, &p->cap_env_allow, p->n_env_allow + 1, sizeof *p->env_allow);
-    p->env_allow[p->n_env_allow++] = (struct ir_env_name){arena_strn(b->arena, v->text, v->len), v->span};
+    p->env_allow[p->n_env_allow++] = (struct ir_env_name){name, v->span};
 }
 
 static void add_env_set(struct key_builder *b, const struct key_value *name, const struct key_value *v)

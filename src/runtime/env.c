@@ -6,10 +6,9 @@
 static const char FIXED_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 
 /* Names that make a loader, a shell or libc run or read a file of the caller's choice: never by a pattern. */
-static const char *const LOADER_NAMES[] = {"LD_*", "DYLD_*",     "BASH_ENV",       "BASH_FUNC_*",
-                                           "ENV",  "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH"};
+static const char *const LOADER_NAMES[] = {ARTIFACT_LOADER_NAMES};
 /* Names with a value of ours. */
-static const char *const OWN_NAMES[] = {"PATH", "HOME", "TMPDIR"};
+static const char *const OWN_NAMES[] = {ARTIFACT_OWN_NAMES};
 
 static bool matches(const char *pattern, const char *name, size_t len)
 {

@@ -1,0 +1,127 @@
+#include "env_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixed.h"
+
+static size_t prefix_len(const char *name)
+{
+    size_t n = strlen(name);
+    return n && name[n - 1] == '*' ? n - 1 : n;
+}
+
+static bool is_prefix(const char *name)
+{
+    return name[prefix_len(name)] == '*';
+}
+
+bool env_names_loader(const char *name)
+{
+    static const char *const loader[] = {ARTIFACT_LOADER_NAMES};
+    for (size_t i = 0; i < sizeof loader / sizeof *loader; i++) {
+        size_t n = prefix_len(loader[i]);
+        bool same = !strncmp(name, loader[i], n) && (is_prefix(loader[i]) || !name[n]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static bool exact_only(const char *name)
+{
+    static const char *const own[] = {ARTIFACT_OWN_NAMES};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!strcmp(name, own[i]))
+            return true;
+    return !is_prefix(name) && env_names_loader(name);
+}
+
+void env_names_add(struct env_names *l, struct arena *a, const char *name, struct span span)
+{
+    l->items = arena_grow(a, l->items, &l->cap, l->n + 1, sizeof *l->items);
+    l->items[l->n++] = (struct ir_env_name){name, span};
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct ir_env_name *a = x, *b = y;
+    int c = strcmp(a->name, b->name);
+    return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
+}
+
+/* Index of the first name that is not below the first n bytes of `name` with `*` behind them if `prefix`. */
+static size_t lower(const struct env_names *l, const char *name, size_t n, bool prefix)
+{
+    size_t lo = 0, hi = l->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const char *at = l->items[mid].name;
+        int c = strncmp(at, name, n);
+        if (!c && prefix)
+            c = strcmp(at + n, "*");
+        if (c < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool has_prefix_of(const struct env_names *l, const char *name, size_t n)
+{
+    size_t i = lower(l, name, n, true);
+    return i < l->n && !strncmp(l->items[i].name, name, n) && !strcmp(l->items[i].name + n, "*");
+}
+
+static bool has_exact(const struct env_names *l, const char *name)
+{
+    size_t i = lower(l, name, strlen(name), false);
+    return i < l->n && !strcmp(l->items[i].name, name);
+}
+
+/* Does a prefix shorter than `limit` bytes of the list stand for the name? */
+static bool under_prefix(const struct env_names *l, const char *name, size_t limit)
+{
+    if (exact_only(name))
+        return false;
+    for (size_t n = 0; n < limit; n++)
+        if (has_prefix_of(l, name, n))
+            return true;
+    return false;
+}
+
+bool env_names_cover(const struct env_names *l, const char *name)
+{
+    return has_exact(l, name) || under_prefix(l, name, prefix_len(name) + 1);
+}
+
+void env_names_normalise(struct env_names *l, struct arena *a)
+{
+    if (!l->n)
+        return;
+    qsort(l->items, l->n, sizeof *l->items, by_name);
+    size_t w = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (!w || strcmp(l->items[w - 1].name, l->items[i].name) != 0)
+            l->items[w++] = l->items[i];
+    l->n = w;
+    struct ir_env_name *kept = arena_array(a, l->n, sizeof *kept);
+    w = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const char *name = l->items[i].name;
+        if (!under_prefix(l, name, is_prefix(name) ? prefix_len(name) : prefix_len(name) + 1))
+            kept[w++] = l->items[i];
+    }
+    l->items = kept;
+    l->n = w;
+}
+
+size_t env_names_with_prefix(const struct env_names *l, const char *name, size_t *out_first)
+{
+    size_t n = prefix_len(name), end = lower(l, name, n, false);
+    *out_first = end;
+    while (end < l->n && !strncmp(l->items[end].name, name, n))
+        end++;
+    return end - *out_first;
+}
