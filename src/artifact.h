@@ -57,7 +57,8 @@ enum run_key {
 
 /* ---- Landlock blob -----------------------------------------------------------------------------------
  * Little-endian, position independent, every area 8-byte aligned, no gaps but zero padding; areas stand in
- * the order rules, ports, needs, filters, run, strings, code. Used from a read-only mapping.
+ * the order rules, ports, needs, filters, run, strings, code. Strings hold the paths of the rules, then the
+ * clauses of the needs, each once and in their order. Used from a read-only mapping.
  *
  *   0        8        12       16                    48       52
  *   +--------+--------+--------+---------------------+--------+--------+
@@ -107,12 +108,11 @@ enum ll_rule_flag {
 struct ll_rule {
     uint64_t access;
     uint32_t path; /* offset into strings, NUL-terminated there; "" is the root itself */
-    uint32_t path_len;
-    uint32_t clause; /* offset into strings: the canonical clause, for messages */
     uint8_t root, type;
     uint16_t flags;
 };
 
+/* No clause makes one yet, so a blob has none. */
 struct ll_port {
     uint64_t access; /* LL_NET_* */
     uint64_t port;
@@ -136,7 +136,7 @@ struct ll_filter {
 };
 
 _Static_assert(sizeof(struct ll_header) == LL_HEADER_SIZE, "header layout");
-_Static_assert(sizeof(struct ll_rule) == 24, "rule layout");
+_Static_assert(sizeof(struct ll_rule) == 16, "rule layout");
 _Static_assert(sizeof(struct ll_port) == 16, "port layout");
 _Static_assert(sizeof(struct ll_need) == 8, "need layout");
 _Static_assert(sizeof(struct ll_filter) == 16, "filter layout");

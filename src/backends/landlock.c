@@ -11,19 +11,13 @@
 
 #include "../artifact.h"
 #include "../filters.h"
+#include "../landlock_words.h"
 #include "../sha256.h"
 #include "backend.h"
 #include "runsec.h"
 
-static const uint64_t READ_RIGHTS = LL_FS_READ_FILE | LL_FS_READ_DIR;
-/* No MAKE_CHAR or MAKE_BLOCK: a device node reaches far beyond the folder it stands in. No IOCTL_DEV. */
-static const uint64_t WRITE_RIGHTS = LL_FS_WRITE_FILE | LL_FS_REMOVE_DIR | LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR |
-                                     LL_FS_MAKE_REG | LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO | LL_FS_MAKE_SYM |
-                                     LL_FS_REFER | LL_FS_TRUNCATE;
-
 struct emitter {
     const struct ir_policy *p;
-    struct arena *a;
     struct buf rules, needs, filters, run, strings, code;
 };
 
@@ -36,36 +30,27 @@ static uint32_t intern(struct emitter *e, const char *s)
 
 /* ---- Rules ---------------------------------------------------------------------------------------------- */
 
-static uint64_t rights(const struct ir_rule *r)
+/* A device is no grant of writing: its node stays read-only in the view, and can be written all the same. */
+static bool is_sink(const struct ir_rule *r)
 {
-    uint64_t access = 0;
-    if (r->allow & IR_READ)
-        access |= READ_RIGHTS;
-    if (r->allow & IR_WRITE)
-        access |= WRITE_RIGHTS;
-    if (r->allow & IR_EXEC)
-        access |= LL_FS_EXECUTE;
-    return r->type == IR_TYPE_FILE ? access & LL_FS_OF_FILE : access;
+    static const char *const SINKS[] = {ARTIFACT_SINKS};
+    for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++)
+        if (r->root == IR_ROOT_SLASH && !strcmp(r->path, SINKS[i]))
+            return true;
+    return false;
 }
 
-static uint16_t rule_flags(const struct ir_rule *r)
+static bool is_proc(const struct ir_rule *r)
 {
-    unsigned flags = 0;
-    bool host = r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
-    bool device = r->origin == IR_FLOOR && r->type == IR_TYPE_FILE;
-    if (r->flags & IR_OPTIONAL)
-        flags |= LL_OPTIONAL;
-    if (r->flags & IR_FOLLOW)
-        flags |= LL_FOLLOW;
-    if ((r->allow & IR_WRITE) && !device)
-        flags |= LL_WRITABLE | (host ? 0 : LL_PRIVATE);
-    if (r->origin == IR_FLOOR && r->root == IR_ROOT_SLASH && !device)
-        flags |= LL_PROC;
-    return (uint16_t)flags;
+    return r->root == IR_ROOT_SLASH && !strcmp(r->path, "/proc");
 }
 
 static uint8_t type_of(const struct ir_rule *r)
 {
+    if (is_sink(r))
+        return LL_TYPE_FILE;
+    if (is_proc(r))
+        return LL_TYPE_DIR;
     switch ((enum ir_type)r->type) {
     case IR_TYPE_DIR:
         return LL_TYPE_DIR;
@@ -77,29 +62,65 @@ static uint8_t type_of(const struct ir_rule *r)
     return LL_TYPE_ANY;
 }
 
+static uint64_t rights(const struct ir_rule *r)
+{
+    uint64_t access = 0;
+    if (r->allow & IR_READ)
+        access |= LL_FS_TO_READ;
+    if (r->allow & IR_WRITE)
+        access |= LL_FS_TO_WRITE;
+    if (r->allow & IR_EXEC)
+        access |= LL_FS_TO_EXEC;
+    return type_of(r) == LL_TYPE_FILE ? access & LL_FS_OF_FILE : access;
+}
+
+static uint16_t rule_flags(const struct ir_rule *r)
+{
+    unsigned flags = 0;
+    bool host = r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
+    if (is_proc(r))
+        return LL_PROC;
+    if (r->flags & IR_OPTIONAL)
+        flags |= LL_OPTIONAL;
+    if (r->flags & IR_FOLLOW)
+        flags |= LL_FOLLOW;
+    if ((r->allow & IR_WRITE) && !is_sink(r))
+        flags |= LL_WRITABLE | (host ? 0 : LL_PRIVATE);
+    return (uint16_t)flags;
+}
+
 static void put_rule(struct emitter *e, const struct ir_rule *r)
 {
-    buf_u64(&e->rules, rights(r));
+    buf_u64(&e->rules, is_proc(r) ? LL_FS_TO_READ : rights(r));
     buf_u32(&e->rules, intern(e, r->path));
-    buf_u32(&e->rules, r->path_len);
-    buf_u32(&e->rules, intern(e, ir_clause(e->a, r)));
     buf_byte(&e->rules, r->root == IR_ROOT_TMPDIR ? LL_ROOT_TMPDIR : LL_ROOT_SLASH);
     buf_byte(&e->rules, type_of(r));
     buf_u16(&e->rules, rule_flags(r));
 }
 
-/* A decrease cannot be told to the kernel in any ABI so far; listing the siblings of the path would leave it
- * open to be renamed, and new files out of reach. */
-static bool refuse_decreases(const struct ir_policy *p, struct diag_list *diags)
+/* Why a rule cannot be held, or NULL. A decrease cannot be told to the kernel in any ABI so far; listing the
+ * siblings of the path would leave it open to be renamed, and new files out of reach. */
+static const char *obstacle(const struct ir_rule *r)
+{
+    /* The floor's /proc is a mount of its own, read-only whatever holds above it. */
+    if (r->origin == IR_FLOOR)
+        return NULL;
+    if (r->deny)
+        return "landlock cannot take away beneath a path what it grants at the path";
+    if (r->root == IR_ROOT_SLASH && ir_path_within(r->path, "/proc"))
+        return "landlock cannot hold this clause: /proc is the sandbox's own";
+    return NULL;
+}
+
+static bool fits(const struct ir_policy *p, struct diag_list *diags)
 {
     bool ok = true;
     for (size_t i = 0; i < p->n_rules; i++) {
-        /* The floor's /proc is a mount of its own, read-only whatever holds above it. */
-        if (!p->rules[i].deny || p->rules[i].origin == IR_FLOOR)
+        const char *why = obstacle(&p->rules[i]);
+        if (!why)
             continue;
         ok = false;
-        diag_add(diags, DIAG_CANNOT, p->rules[i].span,
-                 "landlock cannot take away beneath a path what it grants at the path");
+        diag_add(diags, DIAG_CANNOT, p->rules[i].span, "%s", why);
     }
     return ok;
 }
@@ -114,22 +135,39 @@ static bool accepts(const struct ir_policy *p, const char *loss)
     return false;
 }
 
-static void put_need(struct emitter *e, const char *clause, unsigned min_abi, unsigned mechanisms)
+static bool applies(const struct ir_policy *p, enum ll_when when)
 {
-    buf_u32(&e->needs, intern(e, clause));
-    buf_u16(&e->needs, (uint16_t)min_abi);
-    buf_u16(&e->needs, (uint16_t)mechanisms);
+    switch (when) {
+    case LL_ALWAYS:
+        return true;
+    case LL_WITH_VIEW:
+        return !accepts(p, LL_NO_VIEW);
+    case LL_NETWORK_NONE:
+        return p->network == IR_NETWORK_NONE;
+    case LL_NETWORK_OPEN:
+        return p->network == IR_NETWORK_OPEN;
+    }
+    return true;
 }
 
 static void put_needs(struct emitter *e)
 {
-    /* ABI 3 brought TRUNCATE: before it every file within reach of permissions could be emptied. */
-    put_need(e, "paths", 3, 0);
-    if (!accepts(e->p, "metadata"))
-        put_need(e, "metadata of files outside the grants", 0, LL_BY_VIEW);
-    put_need(e, e->p->network == IR_NETWORK_OPEN ? "unix sockets of the outside" : "network none", 0, LL_BY_FILTER);
-    put_need(e, "abstract unix sockets of the outside", 6, LL_BY_FILTER);
-    put_need(e, "signals to the outside", 6, LL_BY_PID_NAMESPACE);
+    static const struct {
+        const char *clause;
+        uint16_t min_abi, mechanisms;
+        enum ll_when when;
+    } NEEDS[] = {
+#define X(clause, min_abi, mechanisms, when) {clause, min_abi, mechanisms, when},
+        LL_NEEDS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++) {
+        if (!applies(e->p, NEEDS[i].when))
+            continue;
+        buf_u32(&e->needs, intern(e, NEEDS[i].clause));
+        buf_u16(&e->needs, NEEDS[i].min_abi);
+        buf_u16(&e->needs, NEEDS[i].mechanisms);
+    }
 }
 
 static const char *network_word(const struct ir_policy *p)
@@ -178,7 +216,7 @@ static void put_header(struct emitter *e, struct buf *out, uint32_t size)
 {
     const struct ir_policy *p = e->p;
     static const unsigned char no_digest[32];
-    unsigned flags = p->core ? LL_UNCONFINED : accepts(p, "metadata") ? 0 : LL_VIEW;
+    unsigned flags = p->core ? LL_UNCONFINED : accepts(p, LL_NO_VIEW) ? 0 : LL_VIEW;
     bool open = p->network == IR_NETWORK_OPEN;
     buf_put(out, LL_MAGIC, LL_MAGIC_LEN);
     buf_u32(out, ARTIFACT_FORMAT);
@@ -231,8 +269,9 @@ static void assemble(struct emitter *e, struct buf *out)
 
 static bool emit(const struct ir_policy *p, struct arena *a, struct diag_list *diags, struct buf *out)
 {
-    struct emitter e = {.p = p, .a = a};
-    if (!p->core && !refuse_decreases(p, diags))
+    struct emitter e = {.p = p};
+    (void)a;
+    if (!p->core && !fits(p, diags))
         return false;
     if (!p->core) {
         for (size_t i = 0; i < p->n_rules; i++)
@@ -306,18 +345,13 @@ static struct ll_area area(const struct reader *r, size_t index)
 }
 
 /* A string of the strings area, bounded by the file: the text form trusts nothing either. */
-static void put_string(struct reader *r, uint64_t offset, bool quoted)
+static void put_string(struct reader *r, uint64_t offset)
 {
     struct ll_area strings = area(r, 5);
     size_t at = strings.offset + (size_t)offset;
     if (offset >= strings.count || at >= r->len)
         return;
-    const char *s = (const char *)r->data + at;
-    size_t max = r->len - at;
-    if (quoted)
-        put_text(r, s, max);
-    else
-        buf_put(r->out, s, strnlen(s, max));
+    put_text(r, (const char *)r->data + at, r->len - at);
 }
 
 /* Rights by the word of the clause where they are all of it, else one by one. */
@@ -326,7 +360,7 @@ static void put_rights(struct buf *out, uint64_t access, bool file)
     const struct {
         const char *word;
         uint64_t rights;
-    } sets[] = {{"read", READ_RIGHTS}, {"write", WRITE_RIGHTS}, {"exec", LL_FS_EXECUTE}};
+    } sets[] = {{"read", LL_FS_TO_READ}, {"write", LL_FS_TO_WRITE}, {"exec", LL_FS_TO_EXEC}};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         uint64_t all = file ? sets[i].rights & LL_FS_OF_FILE : sets[i].rights;
         if ((access & all) != all)
@@ -345,18 +379,16 @@ static void text_rules(struct reader *r)
     struct ll_area rules = area(r, 0);
     for (size_t i = 0; i < rules.count && rules.offset + i * sizeof(struct ll_rule) < r->len; i++) {
         size_t at = rules.offset + i * sizeof(struct ll_rule);
-        unsigned type = (unsigned)number(r, at + 21, 1);
+        unsigned type = (unsigned)number(r, at + 13, 1);
         buf_str(r->out, "rule ");
-        if (number(r, at + 20, 1) == LL_ROOT_TMPDIR)
+        if (number(r, at + 12, 1) == LL_ROOT_TMPDIR)
             buf_str(r->out, "$TMPDIR ");
-        put_string(r, number(r, at + 8, 4), true);
+        put_string(r, number(r, at + 8, 4));
         buf_printf(r->out, " %s", type < 3 ? types[type] : "?");
-        if (number(r, at + 22, 2))
-            PUT_BITS(r->out, number(r, at + 22, 2), flags);
+        if (number(r, at + 14, 2))
+            PUT_BITS(r->out, number(r, at + 14, 2), flags);
         buf_byte(r->out, ':');
         put_rights(r->out, number(r, at, 8), type == LL_TYPE_FILE);
-        buf_str(r->out, "  # ");
-        put_string(r, number(r, at + 16, 4), false);
         buf_byte(r->out, '\n');
     }
 }
@@ -369,7 +401,7 @@ static void text_needs(struct reader *r)
         size_t at = needs.offset + i * sizeof(struct ll_need);
         uint64_t abi = number(r, at + 4, 2), by = number(r, at + 6, 2);
         buf_str(r->out, "need ");
-        put_string(r, number(r, at, 4), true);
+        put_string(r, number(r, at, 4));
         if (abi)
             buf_printf(r->out, " abi>=%" PRIu64, abi);
         if (by)

@@ -38,11 +38,6 @@ static struct own *own_of(struct rt_run *run)
     return run->own;
 }
 
-static const char *clause(struct rt_run *run, const struct ll_rule *r)
-{
-    return ll_string(&run->artifact, r->clause);
-}
-
 /* ---- Check ------------------------------------------------------------------------------------------- */
 
 /* What each ABI brought; a bit that the kernel does not know is refused by it. */
@@ -159,9 +154,9 @@ static bool keep(struct rt_run *run, const struct ll_rule *r, const struct stat 
         return true;
     }
     if (v->n_writable == VIEW_WRITABLE_MAX)
-        return rt_fail(run, "view", "%s: more than %d write grants", clause(run, r), (int)VIEW_WRITABLE_MAX);
+        return rt_fail(run, "view", "%s: more than %d write grants", ll_clause(run, r), (int)VIEW_WRITABLE_MAX);
     v->writable[v->n_writable++] = o;
-    return rt_check_grant(run, st, clause(run, r));
+    return rt_check_grant(run, st, ll_clause(run, r));
 }
 
 static bool is_missing(const struct ll_rule *r, int error)
@@ -175,17 +170,17 @@ static bool add_opened(struct rt_run *run, const struct ll_rule *r, int fd)
 {
     struct stat st;
     if (fstat(fd, &st))
-        return rt_fail_errno(run, errno, "grant", "%s", clause(run, r));
+        return rt_fail_errno(run, errno, "grant", "%s", ll_clause(run, r));
     bool folder = S_ISDIR(st.st_mode);
     if ((r->type == LL_TYPE_DIR || r->flags & LL_PRIVATE) && !folder)
-        return rt_fail(run, "grant", "%s is no folder here", clause(run, r));
+        return rt_fail(run, "grant", "%s is no folder here", ll_clause(run, r));
     if (r->type == LL_TYPE_FILE && folder)
-        return rt_fail(run, "grant", "%s is a folder here, and was a file when compiled", clause(run, r));
+        return rt_fail(run, "grant", "%s is a folder here, and was a file when compiled", ll_clause(run, r));
     if (r->flags & LL_WRITABLE && !keep(run, r, &st))
         return false;
     /* The rule for a private folder belongs to the tmpfs that will stand there. */
     if (!(r->flags & LL_PRIVATE) && !add(own_of(run), r, &st, fd))
-        return rt_fail_errno(run, errno, "landlock", "%s", clause(run, r));
+        return rt_fail_errno(run, errno, "landlock", "%s", ll_clause(run, r));
     return true;
 }
 
@@ -195,22 +190,10 @@ static bool add_rule(struct rt_run *run, const struct ll_rule *r)
         return true; /* stands only inside the view */
     int fd = rt_open_grant(ll_string(&run->artifact, r->path), r->flags & LL_FOLLOW);
     if (fd < 0)
-        return is_missing(r, errno) || rt_fail_errno(run, errno, "grant", "%s", clause(run, r));
+        return is_missing(r, errno) || rt_fail_errno(run, errno, "grant", "%s", ll_clause(run, r));
     bool ok = add_opened(run, r, fd);
     close(fd);
     return ok;
-}
-
-static bool add_ports(struct rt_run *run)
-{
-    const struct own *own = own_of(run);
-    const struct ll_port *p = ll_ports(&run->artifact);
-    for (uint32_t i = 0; i < ll_header(&run->artifact)->ports.count; i++) {
-        uint64_t access = p[i].access & own->handled.handled_net;
-        if (access && sys_landlock_add_port(own->ruleset, access, p[i].port))
-            return rt_fail_errno(run, errno, "landlock", "port %llu", (unsigned long long)p[i].port);
-    }
-    return true;
 }
 
 static bool prepare(struct rt_run *run)
@@ -232,7 +215,7 @@ static bool prepare(struct rt_run *run)
     for (uint32_t i = 0; i < h->rules.count; i++)
         if (!add_rule(run, &ll_rules(&run->artifact)[i]))
             return false;
-    return add_ports(run);
+    return true;
 }
 
 /* ---- In the stage ------------------------------------------------------------------------------------ */
@@ -366,7 +349,7 @@ static const char *detail(struct rt_run *run, uint32_t number)
 {
     if (!run->policy.confine || number > ll_header(&run->artifact)->rules.count)
         return "";
-    return clause(run, &ll_rules(&run->artifact)[number - 1]);
+    return ll_clause(run, &ll_rules(&run->artifact)[number - 1]);
 }
 
 const struct rt_engine rt_engine_landlock = {

@@ -9,15 +9,16 @@
 bool ll_open(struct rt_run *run, size_t *out_start, size_t *out_end);
 /* The digest that the header holds, as 64 hex digits. */
 void ll_digest(const struct rt_artifact *a, char out_hex[65]);
-/* Rules, ports, needs and filters: the engine's load(). */
+/* Masks, rules, needs and filters, held against the run section: the engine's load(). */
 bool ll_load(struct rt_run *run);
 
 const struct ll_header *ll_header(const struct rt_artifact *a);
 const struct ll_rule *ll_rules(const struct rt_artifact *a);
-const struct ll_port *ll_ports(const struct rt_artifact *a);
 const struct ll_need *ll_needs(const struct rt_artifact *a);
-/* A path or clause. */
+/* A path, or the clause of a need. */
 const char *ll_string(const struct rt_artifact *a, uint32_t offset);
+/* The clause that a rule serves, for messages: `write "/srv/x"`. Never NULL. */
+const char *ll_clause(struct rt_run *run, const struct ll_rule *r);
 /* The program for this machine, *out_n instructions, or NULL. */
 const void *ll_filter(const struct rt_artifact *a, uint32_t *out_n);
 

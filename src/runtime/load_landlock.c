@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include "../filters.h"
+#include "../landlock_words.h"
 #include "../sha256.h"
 #include "load.h"
 #include "sys.h"
@@ -8,7 +10,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a blob is little-endi
 
 static const char STEP[] = "artifact";
 
-enum { AREA_COUNT = 7, FILTER_MAX = 4096 /* BPF_MAXINSNS */ };
+enum { AREA_COUNT = 7, PATH_BYTES_MAX = 4095 /* PATH_MAX without its NUL */ };
 
 /* ---- What stands where ------------------------------------------------------------------------------- */
 
@@ -27,11 +29,6 @@ const struct ll_rule *ll_rules(const struct rt_artifact *a)
     return at(a, ll_header(a)->rules);
 }
 
-const struct ll_port *ll_ports(const struct rt_artifact *a)
-{
-    return at(a, ll_header(a)->ports);
-}
-
 const struct ll_need *ll_needs(const struct rt_artifact *a)
 {
     return at(a, ll_header(a)->needs);
@@ -40,6 +37,13 @@ const struct ll_need *ll_needs(const struct rt_artifact *a)
 const char *ll_string(const struct rt_artifact *a, uint32_t offset)
 {
     return (const char *)at(a, ll_header(a)->strings) + offset;
+}
+
+const char *ll_clause(struct rt_run *run, const struct ll_rule *r)
+{
+    const char *text = rt_printf(run, "%s \"%s%s\"", r->access & LL_FS_WRITE_FILE ? "write" : "read",
+                                 r->root == LL_ROOT_TMPDIR ? "$TMPDIR" : "", ll_string(&run->artifact, r->path));
+    return text ? text : "a grant";
 }
 
 const void *ll_filter(const struct rt_artifact *a, uint32_t *out_n)
@@ -129,7 +133,8 @@ void ll_digest(const struct rt_artifact *a, char out_hex[65])
     sha256_hex(ll_header(a)->body_digest, out_hex);
 }
 
-/* ---- Elements ---------------------------------------------------------------------------------------- */
+/* ---- Elements ----------------------------------------------------------------------------------------
+ * Exactly what the back end writes for the run section's confine, network and accept. */
 
 /* Absolute, no `//`, `.` or `..`, no final slash but that of "/". */
 static bool is_canonical(const char *path)
@@ -145,35 +150,65 @@ static bool is_canonical(const char *path)
     return true;
 }
 
-static bool check_string(const struct rt_artifact *a, uint32_t offset)
+/* Strings stand in the order in which they are named, and fill the area: *next is where the next one begins. */
+static bool take_string(const struct rt_artifact *a, uint32_t offset, uint32_t *next)
 {
-    return offset < ll_header(a)->strings.count;
+    if (offset != *next || offset >= ll_header(a)->strings.count)
+        return false;
+    *next += (uint32_t)strlen(ll_string(a, offset)) + 1;
+    return true;
 }
 
-static bool check_rule(const struct rt_artifact *a, const struct ll_rule *r)
+static bool is_sink(const char *path)
 {
-    const unsigned known = LL_OPTIONAL | LL_FOLLOW | LL_WRITABLE | LL_PRIVATE | LL_PROC;
-    if (!r->access || r->access & ~ll_header(a)->handled_fs || r->flags & ~known)
-        return false;
-    if (r->root > LL_ROOT_TMPDIR || r->type > LL_TYPE_FILE)
-        return false;
-    if (!check_string(a, r->path) || !check_string(a, r->clause))
-        return false;
-    const char *path = ll_string(a, r->path);
-    if (strlen(path) != r->path_len)
-        return false;
-    if (r->root == LL_ROOT_TMPDIR) {
-        /* TMPDIR itself is a tmpfs in any case. */
-        if (r->flags & (LL_FOLLOW | LL_PROC) || (*path && (!is_canonical(path) || !path[1])))
+    static const char *const SINKS[] = {ARTIFACT_SINKS};
+    for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++)
+        if (!strcmp(path, SINKS[i]))
+            return true;
+    return false;
+}
+
+/* Reading, and as the case may be writing and executing; a file has no rights of folders. */
+static bool check_access(const struct ll_rule *r)
+{
+    uint64_t want = LL_FS_TO_READ;
+    if (r->access & LL_FS_WRITE_FILE)
+        want |= LL_FS_TO_WRITE;
+    if (r->access & LL_FS_TO_EXEC)
+        want |= LL_FS_TO_EXEC;
+    return r->access == (r->type == LL_TYPE_FILE ? want & LL_FS_OF_FILE : want);
+}
+
+/* On a path of the declaration, of its folder or of a preset. Only a preset is followed through links, and what
+ * a preset grants for writing is a folder of the run's own. */
+static bool check_flags(const struct ll_rule *r, const char *path)
+{
+    unsigned want = r->flags & (LL_OPTIONAL | LL_FOLLOW);
+    bool write = r->access & LL_FS_WRITE_FILE;
+    if (write)
+        want |= LL_WRITABLE;
+    if (r->flags & LL_FOLLOW) {
+        if (r->type != LL_TYPE_ANY || !(r->flags & LL_OPTIONAL) || (write && !path[1]))
             return false;
-    } else if (!is_canonical(path) || (r->flags & LL_PRIVATE && !path[1])) {
-        return false;
+        want |= write ? LL_PRIVATE : 0;
     }
-    if (r->flags & LL_PROC && (strcmp(path, "/proc") != 0 || r->flags & (LL_WRITABLE | LL_PRIVATE)))
+    return r->flags == want;
+}
+
+static bool check_rule(const struct ll_rule *r, const char *path)
+{
+    bool write = r->access & LL_FS_WRITE_FILE, exec = r->access & LL_FS_TO_EXEC;
+    if (r->type > LL_TYPE_FILE || !check_access(r))
         return false;
-    if (r->flags & LL_PRIVATE && !(r->flags & LL_WRITABLE))
+    if (r->root == LL_ROOT_TMPDIR) /* the whole of it */
+        return !*path && r->type == LL_TYPE_DIR && r->flags == (LL_WRITABLE | LL_PRIVATE) && write && exec;
+    if (r->root != LL_ROOT_SLASH || !is_canonical(path) || strlen(path) > PATH_BYTES_MAX)
         return false;
-    return r->type != LL_TYPE_FILE || !(r->access & ~LL_FS_OF_FILE);
+    if (rt_path_within(path, "/proc"))
+        return !path[5] && r->type == LL_TYPE_DIR && r->flags == LL_PROC && !write && !exec;
+    if (is_sink(path))
+        return r->type == LL_TYPE_FILE && write && !(r->flags & ~(unsigned)LL_OPTIONAL);
+    return check_flags(r, path);
 }
 
 /* Byte order with '/' below every other byte: a folder before all that is beneath it. */
@@ -186,11 +221,11 @@ static int path_cmp(const char *a, const char *b)
     return x - y;
 }
 
-static bool check_rules(const struct rt_artifact *a)
+static bool check_rules(const struct rt_artifact *a, uint32_t *next)
 {
     const struct ll_rule *r = ll_rules(a);
     for (uint32_t i = 0; i < ll_header(a)->rules.count; i++) {
-        if (!check_rule(a, &r[i]))
+        if (!take_string(a, r[i].path, next) || !check_rule(&r[i], ll_string(a, r[i].path)))
             return false;
         if (i && (r[i].root < r[i - 1].root ||
                   (r[i].root == r[i - 1].root &&
@@ -200,65 +235,108 @@ static bool check_rules(const struct rt_artifact *a)
     return true;
 }
 
-static bool check_ports(const struct rt_artifact *a)
+static bool has_view(const struct rt_policy *p)
 {
-    const struct ll_port *p = ll_ports(a);
-    for (uint32_t i = 0; i < ll_header(a)->ports.count; i++)
-        if (!p[i].access || p[i].access & ~ll_header(a)->handled_net || p[i].port > 65535)
+    for (size_t i = 0; i < p->accept.n; i++)
+        if (!strcmp(p->accept.items[i], LL_NO_VIEW))
             return false;
     return true;
 }
 
-static bool check_needs(const struct rt_artifact *a)
+static bool is_open(const struct rt_policy *p)
 {
-    const unsigned known = LL_BY_FILTER | LL_BY_PID_NAMESPACE | LL_BY_VIEW;
-    const struct ll_need *n = ll_needs(a);
-    for (uint32_t i = 0; i < ll_header(a)->needs.count; i++)
-        if (!check_string(a, n[i].clause) || n[i].mechanisms & ~known || (!n[i].min_abi && !n[i].mechanisms))
-            return false;
+    return !strcmp(p->network, "open");
+}
+
+static bool applies(const struct rt_policy *p, enum ll_when when)
+{
+    switch (when) {
+    case LL_ALWAYS:
+        return true;
+    case LL_WITH_VIEW:
+        return has_view(p);
+    case LL_NETWORK_NONE:
+        return !is_open(p);
+    case LL_NETWORK_OPEN:
+        return is_open(p);
+    }
     return true;
 }
 
-/* Programs stand one behind the other and fill the area. What an instruction does the kernel checks. */
-static bool check_filters(const struct rt_artifact *a)
+static bool check_needs(const struct rt_artifact *a, const struct rt_policy *p, uint32_t *next)
+{
+    static const struct {
+        const char *clause;
+        uint16_t min_abi, mechanisms;
+        enum ll_when when;
+    } NEEDS[] = {
+#define X(clause, min_abi, mechanisms, when) {clause, min_abi, mechanisms, when},
+        LL_NEEDS(X)
+#undef X
+    };
+    const struct ll_need *n = ll_needs(a), *end = n + ll_header(a)->needs.count;
+    for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++) {
+        if (!applies(p, NEEDS[i].when))
+            continue;
+        if (n == end || n->min_abi != NEEDS[i].min_abi || n->mechanisms != NEEDS[i].mechanisms)
+            return false;
+        if (!take_string(a, n->clause, next) || strcmp(ll_string(a, n->clause), NEEDS[i].clause) != 0)
+            return false;
+        n++;
+    }
+    return n == end;
+}
+
+/* The programs that are built in here too: an other one could allow anything. */
+static bool check_filters(const struct rt_artifact *a, const struct rt_policy *p)
 {
     const struct ll_header *h = ll_header(a);
-    const struct ll_filter *f = at(a, h->filters);
-    uint32_t end = 0, seen[2] = {0, 0};
-    for (uint32_t i = 0; i < h->filters.count; i++) {
-        if (f[i].arch != SBX_ARCH_X86_64 && f[i].arch != SBX_ARCH_AARCH64)
+    const struct ll_filter *f = at(a, h->filters), *end = f + h->filters.count;
+    const unsigned char *code = at(a, h->code);
+    uint32_t used = 0;
+    for (size_t i = 0; i < n_filter_programs; i++) {
+        const struct filter_program *want = &filter_programs[i];
+        size_t bytes = want->count * sizeof *want->code;
+        if (strcmp(want->network, p->network) != 0)
+            continue;
+        if (f == end || f->arch != want->arch || f->count != want->count || f->offset != used || f->reserved)
             return false;
-        if (seen[f[i].arch == SBX_ARCH_AARCH64]++ || f[i].reserved || f[i].offset != end)
+        /* An element is a struct sock_filter: little-endian, as the blob. */
+        if (bytes > h->code.count - used || memcmp(code + used, want->code, bytes) != 0)
             return false;
-        if (!f[i].count || f[i].count > FILTER_MAX || f[i].count > (h->code.count - end) / 8)
-            return false;
-        end += f[i].count * 8;
+        used += (uint32_t)bytes;
+        f++;
     }
-    return end == h->code.count;
+    return f == end && used == h->code.count;
 }
 
 /* A confined policy handles every file right of this format: what is not handled is allowed to all. */
-static bool check_masks(const struct ll_header *h, bool confine)
+static bool check_masks(const struct ll_header *h, const struct rt_policy *p)
 {
-    if (h->flags & LL_UNCONFINED)
-        return !confine && h->flags == LL_UNCONFINED && !h->handled_fs && !h->handled_net && !h->scoped &&
-               !h->rules.count && !h->ports.count && !h->needs.count && !h->filters.count;
-    return confine && !(h->flags & ~(uint32_t)LL_VIEW) && h->handled_fs == LL_FS_ALL &&
-           !(h->handled_net & ~LL_NET_ALL) && !(h->scoped & ~LL_SCOPE_ALL);
+    if (!p->confine)
+        return h->flags == LL_UNCONFINED && !h->handled_fs && !h->handled_net && !h->scoped &&
+               !h->rules.count && !h->ports.count && !h->needs.count && !h->filters.count &&
+               !h->strings.count && !h->code.count;
+    return h->flags == (has_view(p) ? LL_VIEW : 0u) && h->handled_fs == LL_FS_ALL &&
+           h->handled_net == (is_open(p) ? 0 : LL_NET_ALL) && h->scoped == LL_SCOPE_ALL && !h->ports.count;
 }
 
 bool ll_load(struct rt_run *run)
 {
     const struct rt_artifact *a = &run->artifact;
-    if (!check_masks(ll_header(a), run->policy.confine))
+    const struct rt_policy *p = &run->policy;
+    uint32_t strings = 0;
+    if (!check_masks(ll_header(a), p))
         return rt_fail(run, STEP, "the blob's flags and masks are none that sbxc writes");
-    if (!check_rules(a))
+    if (!p->confine)
+        return true;
+    if (!check_rules(a, &strings))
         return rt_fail(run, STEP, "the blob holds a rule that sbxc does not write");
-    if (!check_ports(a))
-        return rt_fail(run, STEP, "the blob holds a port that sbxc does not write");
-    if (!check_needs(a))
-        return rt_fail(run, STEP, "the blob holds a need that sbxc does not write");
-    if (!check_filters(a))
-        return rt_fail(run, STEP, "the blob's filters are not as sbxc writes them");
+    if (!check_needs(a, p, &strings))
+        return rt_fail(run, STEP, "the blob's needs are not those of its run section");
+    if (strings != ll_header(a)->strings.count)
+        return rt_fail(run, STEP, "the blob holds strings that nothing names");
+    if (!check_filters(a, p))
+        return rt_fail(run, STEP, "the blob's filters are not those of this sbxrun");
     return true;
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "artifact.h"
+#include "filters.h"
+#include "landlock_words.h"
 #include "sha256.h"
 
 enum { BLOB_MAX = 1 << 20, BLOB_STRINGS_MAX = 1 << 14, BLOB_RULES_MAX = 64 };
@@ -43,11 +44,8 @@ static void blob_run(struct blob *b, const char *s)
 static struct ll_rule *blob_rule(struct blob *b, unsigned root, const char *path, unsigned type,
                                  unsigned flags, uint64_t access)
 {
-    char clause[512];
     struct ll_rule *r = &b->rules[b->n_rules++];
-    snprintf(clause, sizeof clause, "rule \"%s\"", path);
-    *r = (struct ll_rule){access,        blob_string(b, path), (uint32_t)strlen(path), blob_string(b, clause),
-                          (uint8_t)root, (uint8_t)type,        (uint16_t)flags};
+    *r = (struct ll_rule){access, blob_string(b, path), (uint8_t)root, (uint8_t)type, (uint16_t)flags};
     return r;
 }
 
@@ -56,6 +54,20 @@ static void blob_filter(struct blob *b, uint32_t arch, const uint64_t *code, uin
     b->filters[b->n_filters++] = (struct ll_filter){arch, b->n_code * 8, n, 0};
     memcpy(b->code + b->n_code, code, n * sizeof *code);
     b->n_code += n;
+}
+
+/* What stands behind the rules of a confined blob. */
+static void blob_needs_and_filters(struct blob *b, bool open, bool view)
+{
+#define X(clause, min_abi, mechanisms, when)                                                        \
+    if (when == LL_ALWAYS || when == (open ? LL_NETWORK_OPEN : LL_NETWORK_NONE) ||                  \
+        (view && when == LL_WITH_VIEW))                                                             \
+        b->needs[b->n_needs++] = (struct ll_need){blob_string(b, clause), min_abi, mechanisms};
+    LL_NEEDS(X)
+#undef X
+    for (size_t i = 0; i < n_filter_programs; i++)
+        if (!strcmp(filter_programs[i].network, open ? "open" : "none"))
+            blob_filter(b, filter_programs[i].arch, filter_programs[i].code, filter_programs[i].count);
 }
 
 /* SHA-256 over all but the digest, written into the header. */

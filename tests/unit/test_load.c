@@ -1,4 +1,6 @@
-/* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/run.c src/runtime/sys.c src/sha256.c */
+/* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/place.c src/runtime/run.c src/runtime/sys.c
+ *       src/backends/landlock.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c
+ *       src/sha256.c gen/filters.c */
 /* Artifacts are hostile input: what is damaged, cut, unknown or out of order is refused, never read past. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "backends/backend.h"
 #include "blob.h"
 #include "runtime/load.h"
+#include "runtime/sys.h"
 
 /* The engines whose bodies are not looked at here. */
 static bool take(struct rt_run *run)
@@ -56,9 +60,11 @@ static bool refused(const void *bytes, size_t len)
     return !load(bytes, len) && run.error.status == RT_EXIT_REFUSED && run.error.why[0];
 }
 
+enum { READ = LL_FS_TO_READ | LL_FS_TO_EXEC, WRITE = LL_FS_TO_READ | LL_FS_TO_WRITE | LL_FS_TO_EXEC };
+
+/* Every sort of rule that the back end writes. */
 static void build(void)
 {
-    static const uint64_t allow[] = {0x7fff000000000006}; /* return ALLOW */
     blob_begin(&blob, true, "2000");
     blob_run(&blob, "env-pass=LANG");
     blob_run(&blob, "env-pass=LC_*");
@@ -67,20 +73,17 @@ static void build(void)
     blob_run(&blob, "tmpdir=/tmp");
     blob_run(&blob, "tmpdir=/mnt");
     blob_run(&blob, "accept=late-names");
-    const uint64_t read = LL_FS_READ_FILE | LL_FS_READ_DIR;
-    blob_rule(&blob, LL_ROOT_SLASH, "/dev/shm", LL_TYPE_ANY, LL_OPTIONAL | LL_WRITABLE | LL_PRIVATE,
-              LL_FS_ALL);
-    blob_rule(&blob, LL_ROOT_SLASH, "/proc", LL_TYPE_DIR, LL_PROC, read);
-    blob_rule(&blob, LL_ROOT_SLASH, "/srv/a", LL_TYPE_DIR, LL_WRITABLE, LL_FS_ALL);
-    blob_rule(&blob, LL_ROOT_SLASH, "/srv/a/b", LL_TYPE_FILE, 0, LL_FS_READ_FILE);
-    blob_rule(&blob, LL_ROOT_SLASH, "/srv/a-b", LL_TYPE_ANY, LL_OPTIONAL | LL_FOLLOW, read);
-    blob_rule(&blob, LL_ROOT_TMPDIR, "", LL_TYPE_DIR, LL_WRITABLE | LL_PRIVATE, LL_FS_ALL);
-    blob.ports[blob.n_ports++] = (struct ll_port){LL_NET_CONNECT_TCP, 443};
-    blob.needs[blob.n_needs++] = (struct ll_need){blob_string(&blob, "paths"), 3, 0};
-    blob.needs[blob.n_needs++] = (struct ll_need){blob_string(&blob, "network none"), 4, LL_BY_FILTER};
-    blob_filter(&blob, SBX_ARCH_X86_64, allow, 1);
-    blob_filter(&blob, SBX_ARCH_AARCH64, allow, 1);
+    blob_rule(&blob, LL_ROOT_SLASH, "/dev/null", LL_TYPE_FILE, LL_OPTIONAL, WRITE & LL_FS_OF_FILE);
+    blob_rule(&blob, LL_ROOT_SLASH, "/dev/shm", LL_TYPE_ANY,
+              LL_OPTIONAL | LL_FOLLOW | LL_WRITABLE | LL_PRIVATE, WRITE);
+    blob_rule(&blob, LL_ROOT_SLASH, "/proc", LL_TYPE_DIR, LL_PROC, LL_FS_TO_READ);
+    blob_rule(&blob, LL_ROOT_SLASH, "/srv/a", LL_TYPE_DIR, LL_WRITABLE, WRITE);
+    blob_rule(&blob, LL_ROOT_SLASH, "/srv/a/b", LL_TYPE_FILE, 0, READ & LL_FS_OF_FILE);
+    blob_rule(&blob, LL_ROOT_SLASH, "/srv/a-b", LL_TYPE_ANY, LL_OPTIONAL | LL_FOLLOW, READ);
+    blob_rule(&blob, LL_ROOT_TMPDIR, "", LL_TYPE_DIR, LL_WRITABLE | LL_PRIVATE, WRITE);
+    blob_needs_and_filters(&blob, false, true);
 }
+enum { NULL_RULE, SHM_RULE, PROC_RULE, WRITE_RULE, FILE_RULE, PRESET_RULE, TMPDIR_RULE };
 
 static void good_blob_is_read(void **state)
 {
@@ -107,8 +110,12 @@ static void good_blob_is_read(void **state)
     assert_ptr_equal(run.engine, &landlock);
     uint32_t n = 0;
     assert_non_null(ll_filter(&run.artifact, &n));
-    assert_int_equal(n, 1);
-    assert_string_equal(ll_string(&run.artifact, ll_rules(&run.artifact)[3].path), "/srv/a/b");
+    assert_int_equal(n, filter_find("none", SYS_AUDIT_ARCH)->count);
+    const struct ll_rule *r = ll_rules(&run.artifact);
+    assert_string_equal(ll_string(&run.artifact, r[FILE_RULE].path), "/srv/a/b");
+    assert_string_equal(ll_clause(&run, &r[FILE_RULE]), "read \"/srv/a/b\"");
+    assert_string_equal(ll_clause(&run, &r[WRITE_RULE]), "write \"/srv/a\"");
+    assert_string_equal(ll_clause(&run, &r[TMPDIR_RULE]), "write \"$TMPDIR\"");
 }
 
 static void every_flipped_bit_is_refused(void **state)
@@ -137,26 +144,100 @@ static void every_cut_is_refused(void **state)
         assert_true(refused(blob.bytes, blob.len + more));
 }
 
-/* Reads all that a loaded blob offers, as the engine does. */
-static size_t visit(const struct rt_artifact *a)
+/* ---- With a right digest ------------------------------------------------------------------------------ */
+
+/* The rule that the back end must have been given to write this one. */
+static struct ir_rule rule_behind(const struct ll_rule *r)
 {
-    const struct ll_header *h = ll_header(a);
-    size_t sum = 0;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < h->rules.count; i++)
-        sum += strlen(ll_string(a, ll_rules(a)[i].path)) + strlen(ll_string(a, ll_rules(a)[i].clause));
-    for (uint32_t i = 0; i < h->needs.count; i++)
-        sum += strlen(ll_string(a, ll_needs(a)[i].clause));
-    for (uint32_t i = 0; i < h->ports.count; i++)
-        sum += ll_ports(a)[i].port;
-    const unsigned char *code = ll_filter(a, &n);
-    for (size_t i = 0; code && i < n * 8u; i++)
-        sum += code[i];
-    return sum;
+    const char *path = ll_string(&run.artifact, r->path);
+    struct ir_rule out = {.path = path, .path_len = (uint32_t)strlen(path), .origin = IR_DECLARED};
+    static const uint8_t types[] = {IR_TYPE_ANY, IR_TYPE_DIR, IR_TYPE_FILE};
+    out.type = types[r->type];
+    out.allow = (uint8_t)(IR_READ | (r->access & LL_FS_WRITE_FILE ? IR_WRITE : 0) |
+                          (r->access & LL_FS_EXECUTE ? IR_EXEC : 0));
+    out.flags = (uint8_t)((r->flags & LL_OPTIONAL ? IR_OPTIONAL : 0) | (r->flags & LL_FOLLOW ? IR_FOLLOW : 0));
+    out.root = r->root == LL_ROOT_TMPDIR ? IR_ROOT_TMPDIR : IR_ROOT_SLASH;
+    if (r->flags & LL_FOLLOW)
+        out.origin = IR_PRESET;
+    if (r->flags & LL_PROC || r->root == LL_ROOT_TMPDIR)
+        out.origin = IR_FLOOR;
+    return out;
 }
 
-/* With a right digest a spoilt blob may be a blob like another; it must only never be read past its end. The
- * copy is as long as the blob to the byte, so that sanitizers see one byte too many. */
+static struct ir_policy policy_behind(struct arena *a)
+{
+    const struct rt_policy *p = &run.policy;
+    const struct ll_header *h = ll_header(&run.artifact);
+    struct ir_rule *rules = arena_array(a, h->rules.count + 1, sizeof *rules);
+    struct ir_policy out = {.system = IR_LINUX, .name = p->profile, .rules = rules, .n_rules = h->rules.count};
+    for (uint32_t i = 0; i < h->rules.count; i++)
+        rules[i] = rule_behind(&ll_rules(&run.artifact)[i]);
+    memcpy(out.digest, p->policy_digest, 64);
+    out.core = !p->confine;
+    out.timeout_ms = p->timeout_ms;
+    out.kill_after_ms = p->kill_after_ms;
+    out.network = strcmp(p->network, "open") ? IR_NETWORK_NONE : IR_NETWORK_OPEN;
+    out.skill_dir = p->skill_dir;
+    out.n_tmpdirs = p->tmpdirs.n;
+    for (size_t i = 0; i < p->tmpdirs.n; i++)
+        out.tmpdirs[i] = p->tmpdirs.items[i];
+    out.accepted = p->accept.items;
+    out.n_accepted = p->accept.n;
+    out.n_env_pass = p->env_pass.n;
+    out.env_pass = arena_array(a, p->env_pass.n + 1, sizeof *out.env_pass);
+    for (size_t i = 0; i < p->env_pass.n; i++)
+        out.env_pass[i].name = p->env_pass.items[i];
+    out.n_env_set = p->env_set.n;
+    out.env_set = arena_array(a, p->env_set.n + 1, sizeof *out.env_set);
+    for (size_t i = 0; i < p->env_set.n; i++) {
+        const char *equals = strchr(p->env_set.items[i], '=');
+        out.env_set[i].name = arena_strn(a, p->env_set.items[i], (size_t)(equals - p->env_set.items[i]));
+        out.env_set[i].value = equals + 1;
+    }
+    return out;
+}
+
+/* Would the compiler write just these bytes for a policy? */
+static bool is_emitted(const unsigned char *bytes, size_t len)
+{
+    struct arena a;
+    struct diag_list diags;
+    struct buf out = {0};
+    arena_init(&a, NULL, NULL);
+    diag_init(&diags, &a);
+    struct ir_policy p = policy_behind(&a);
+    bool same = be_landlock.emit(&p, &a, &diags, &out) && out.len == len && !memcmp(out.data, bytes, len);
+    buf_done(&out);
+    arena_done(&a);
+    return same;
+}
+
+/* Whoever edits a blob can write its digest anew. What is loaded then must still be what sbxc writes: a blob of
+ * another name, path, time or right, and nothing beside. */
+static void sealed_flips_are_refused_or_emitted(void **state)
+{
+    (void)state;
+    size_t loaded = 0;
+    build();
+    blob_lay_out(&blob);
+    assert_true(load(blob.bytes, blob.len));
+    assert_true(is_emitted(blob.bytes, blob.len));
+    const uint32_t code = blob.header.code.offset;
+    for (size_t bit = 0; bit < blob.len * 8; bit++) {
+        unsigned char copy[sizeof blob.bytes / 8];
+        memcpy(copy, blob.bytes, blob.len);
+        copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        blob_seal(copy, blob.len);
+        if (!load(copy, blob.len))
+            continue;
+        loaded++;
+        if (bit / 8 >= code || !is_emitted(copy, blob.len))
+            fail_msg("bit %zu of byte %zu", bit % 8, bit / 8);
+    }
+    assert_true(loaded > 0); /* a letter of a path */
+}
+
+/* The copy is as long as the blob to the byte, so that sanitizers see one byte too many. */
 static void sealed_damage_never_reads_past(void **state)
 {
     (void)state;
@@ -169,15 +250,15 @@ static void sealed_damage_never_reads_past(void **state)
         memcpy(copy, blob.bytes, blob.len);
         copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
         blob_seal(copy, blob.len);
-        struct rt_run r = {.artifact = {.data = copy, .len = blob.len}, .policy = {.confine = true}};
+        struct rt_run r = {.artifact = {.data = copy, .len = blob.len},
+                           .policy = {.confine = true, .network = "none"}};
         if (ll_open(&r, &start, &end)) {
             assert_true(start <= end && end <= blob.len);
-            if (ll_load(&r))
-                loaded += visit(&r.artifact) > 0;
+            loaded += ll_load(&r);
         }
         free(copy);
     }
-    assert_true(loaded > 0); /* else nothing was visited */
+    assert_true(loaded > 0);
 }
 
 static void sealed_cuts_never_read_past(void **state)
@@ -192,7 +273,7 @@ static void sealed_cuts_never_read_past(void **state)
         memcpy(copy, blob.bytes, len);
         memcpy(copy + offsetof(struct ll_header, size), &size, sizeof size);
         blob_seal(copy, len);
-        struct rt_run r = {.artifact = {.data = copy, .len = len}, .policy = {.confine = true}};
+        struct rt_run r = {.artifact = {.data = copy, .len = len}, .policy = {.confine = true, .network = "none"}};
         assert_false(ll_open(&r, &start, &end) && ll_load(&r));
         free(copy);
     }
@@ -215,39 +296,103 @@ static bool spoilt_is_refused(void (*spoil)(void))
     }
 SPOIL(unknown_flag, blob.header.flags |= 4)
 SPOIL(unconfined_and_confined, blob.header.flags = LL_UNCONFINED)
+SPOIL(no_view, blob.header.flags = 0)
 SPOIL(right_not_handled, blob.header.handled_fs &= ~LL_FS_EXECUTE)
 SPOIL(unknown_right, blob.header.handled_fs |= LL_FS_ALL + 1)
+SPOIL(network_not_handled, blob.header.handled_net = 0)
+SPOIL(half_a_network, blob.header.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP)
 SPOIL(unknown_net, blob.header.handled_net |= LL_NET_ALL + 1)
+SPOIL(no_scope, blob.header.scoped = 0)
 SPOIL(unknown_scope, blob.header.scoped |= LL_SCOPE_ALL + 1)
-SPOIL(rule_of_unknown_right, blob.rules[2].access |= LL_FS_ALL + 1)
-SPOIL(rule_of_nothing, blob.rules[2].access = 0)
-SPOIL(rule_of_unknown_root, blob.rules[5].root = 2)
-SPOIL(rule_of_unknown_type, blob.rules[2].type = 3)
-SPOIL(rule_of_unknown_flag, blob.rules[2].flags |= 32)
-SPOIL(file_with_folder_rights, blob.rules[3].access |= LL_FS_READ_DIR)
-SPOIL(rules_out_of_order, blob.rules[2].path = blob.rules[3].path; blob.rules[2].path_len = 8)
-SPOIL(rule_twice, blob.rules[3] = blob.rules[2])
-SPOIL(slash_behind_tmpdir, blob.rules[0].root = LL_ROOT_TMPDIR)
-SPOIL(path_of_wrong_length, blob.rules[2].path_len++)
-SPOIL(path_outside, blob.rules[2].path = blob.n_strings)
-SPOIL(clause_outside, blob.rules[2].clause = UINT32_MAX)
-SPOIL(proc_elsewhere, blob.rules[2].flags = LL_PROC)
-SPOIL(private_not_writable, blob.rules[2].flags = LL_PRIVATE)
+SPOIL(rule_of_unknown_right, blob.rules[WRITE_RULE].access |= LL_FS_ALL + 1)
+SPOIL(rule_of_nothing, blob.rules[WRITE_RULE].access = 0)
+SPOIL(rule_of_exec_alone, blob.rules[PRESET_RULE].access = LL_FS_EXECUTE)
+SPOIL(rule_of_half_reading, blob.rules[PRESET_RULE].access &= ~LL_FS_READ_DIR)
+SPOIL(rule_of_half_writing, blob.rules[WRITE_RULE].access &= ~LL_FS_TRUNCATE)
+SPOIL(rule_of_one_write, blob.rules[PRESET_RULE].access |= LL_FS_REMOVE_FILE)
+SPOIL(make_char, blob.rules[WRITE_RULE].access |= LL_FS_MAKE_CHAR)
+SPOIL(make_block, blob.rules[WRITE_RULE].access |= LL_FS_MAKE_BLOCK)
+SPOIL(ioctl_dev, blob.rules[WRITE_RULE].access |= LL_FS_IOCTL_DEV)
+SPOIL(resolve_unix, blob.rules[WRITE_RULE].access |= LL_FS_RESOLVE_UNIX)
+SPOIL(rule_of_unknown_root, blob.rules[TMPDIR_RULE].root = 2)
+SPOIL(rule_of_unknown_type, blob.rules[WRITE_RULE].type = 3)
+SPOIL(rule_of_unknown_flag, blob.rules[WRITE_RULE].flags |= 32)
+SPOIL(file_with_folder_rights, blob.rules[FILE_RULE].access |= LL_FS_READ_DIR)
+SPOIL(rules_out_of_order, blob.rules[FILE_RULE] = blob.rules[WRITE_RULE])
+SPOIL(path_of_another_rule, blob.rules[FILE_RULE].path = blob.rules[WRITE_RULE].path)
+SPOIL(slash_behind_tmpdir, blob.rules[NULL_RULE].root = LL_ROOT_TMPDIR)
+SPOIL(path_outside, blob.rules[NULL_RULE].path = blob.n_strings)
+SPOIL(written_and_not_writable, blob.rules[WRITE_RULE].flags = 0)
+SPOIL(writable_and_not_written, blob.rules[FILE_RULE].flags = LL_WRITABLE)
+SPOIL(proc_elsewhere, blob.rules[WRITE_RULE].flags = LL_PROC)
+SPOIL(proc_not_own, blob.rules[PROC_RULE].flags = 0)
+SPOIL(proc_writable, blob.rules[PROC_RULE].access = WRITE; blob.rules[PROC_RULE].flags |= LL_WRITABLE)
+SPOIL(private_not_writable, blob.rules[SHM_RULE].flags &= (uint16_t)~LL_WRITABLE)
+SPOIL(private_on_the_host, blob.rules[SHM_RULE].flags &= (uint16_t)~LL_PRIVATE)
+SPOIL(private_of_the_declaration, blob.rules[WRITE_RULE].flags |= LL_PRIVATE)
+SPOIL(followed_and_required, blob.rules[PRESET_RULE].flags = LL_FOLLOW)
+SPOIL(followed_and_looked_at, blob.rules[PRESET_RULE].type = LL_TYPE_DIR)
+SPOIL(declared_and_followed, blob.rules[WRITE_RULE].flags |= LL_FOLLOW)
+SPOIL(sink_writable, blob.rules[NULL_RULE].flags |= LL_WRITABLE)
+SPOIL(sink_folder, blob.rules[NULL_RULE].type = LL_TYPE_DIR; blob.rules[NULL_RULE].access = WRITE)
+SPOIL(sink_only_read, blob.rules[NULL_RULE].access = READ & LL_FS_OF_FILE)
+SPOIL(sink_followed, blob.rules[NULL_RULE].flags |= LL_FOLLOW)
+SPOIL(tmpdir_optional, blob.rules[TMPDIR_RULE].flags |= LL_OPTIONAL)
+SPOIL(tmpdir_on_the_host, blob.rules[TMPDIR_RULE].flags = LL_WRITABLE)
+SPOIL(tmpdir_only_read, blob.rules[TMPDIR_RULE].access = READ)
 SPOIL(strings_not_closed, blob.strings[blob.n_strings++] = 'x')
+SPOIL(string_left_over, blob.n_strings++)
 SPOIL(run_not_closed, blob.run[blob.n_run++] = 'x')
-SPOIL(port_not_handled, blob.ports[0].access = LL_NET_ALL + 1)
-SPOIL(port_of_nothing, blob.ports[0].access = 0)
-SPOIL(port_too_large, blob.ports[0].port = 65536)
+SPOIL(a_port, blob.ports[blob.n_ports++] = ((struct ll_port){LL_NET_CONNECT_TCP, 443}))
+SPOIL(no_needs, blob.n_needs = 0)
+SPOIL(need_left_out, blob.n_needs--)
+SPOIL(need_twice, blob.needs[1] = blob.needs[0])
 SPOIL(need_of_nothing, blob.needs[0].min_abi = 0)
-SPOIL(need_of_unknown_mechanism, blob.needs[0].mechanisms = 8)
+SPOIL(need_of_less, blob.needs[0].min_abi = 1)
+SPOIL(need_of_another_mechanism, blob.needs[2].mechanisms |= LL_BY_PID_NAMESPACE)
 SPOIL(need_outside, blob.needs[0].clause = blob.n_strings)
+SPOIL(need_by_another_name, blob.strings[blob.needs[0].clause] = 'x')
 SPOIL(filter_of_unknown_machine, blob.filters[0].arch++)
 SPOIL(filter_twice, blob.filters[1].arch = blob.filters[0].arch)
 SPOIL(filter_reserved, blob.filters[0].reserved = 1)
 SPOIL(filter_overlaps, blob.filters[1].offset = 0)
 SPOIL(filter_empty, blob.filters[0].count = 0)
-SPOIL(filter_too_long, blob.filters[1].count = 2)
+SPOIL(filter_too_long, blob.filters[1].count++)
+SPOIL(filter_left_out, blob.n_filters = 1; blob.n_code = blob.filters[0].count)
 SPOIL(code_left_over, blob.n_code++)
+SPOIL(code_changed, blob.code[40] ^= 1)
+
+static void filter_that_allows_all(void)
+{
+    static const uint64_t allow[] = {0x7fff000000000006}; /* return ALLOW */
+    blob.n_filters = blob.n_code = 0;
+    blob_filter(&blob, SBX_ARCH_X86_64, allow, 1);
+    blob_filter(&blob, SBX_ARCH_AARCH64, allow, 1);
+}
+
+static void filters_of_an_open_network(void)
+{
+    blob.n_filters = blob.n_code = 0;
+    for (size_t i = 0; i < n_filter_programs; i++)
+        if (!strcmp(filter_programs[i].network, "open"))
+            blob_filter(&blob, filter_programs[i].arch, filter_programs[i].code, filter_programs[i].count);
+}
+
+static void filters_in_another_order(void)
+{
+    blob.n_filters = blob.n_code = 0;
+    for (size_t i = n_filter_programs; i--;)
+        if (!strcmp(filter_programs[i].network, "none"))
+            blob_filter(&blob, filter_programs[i].arch, filter_programs[i].code, filter_programs[i].count);
+}
+
+/* A way around the check that no write grant reaches what runs. */
+static void all_written_without_a_word(void)
+{
+    blob_begin(&blob, true, "2000");
+    blob_rule(&blob, LL_ROOT_SLASH, "/", LL_TYPE_DIR, 0, WRITE);
+    blob_needs_and_filters(&blob, false, true);
+}
 
 static void each_slip_is_refused(void **state)
 {
@@ -259,43 +404,115 @@ static void each_slip_is_refused(void **state)
 #define SLIP(name) {#name, name}
         SLIP(unknown_flag),
         SLIP(unconfined_and_confined),
+        SLIP(no_view),
         SLIP(right_not_handled),
         SLIP(unknown_right),
+        SLIP(network_not_handled),
+        SLIP(half_a_network),
         SLIP(unknown_net),
+        SLIP(no_scope),
         SLIP(unknown_scope),
         SLIP(rule_of_unknown_right),
         SLIP(rule_of_nothing),
+        SLIP(rule_of_exec_alone),
+        SLIP(rule_of_half_reading),
+        SLIP(rule_of_half_writing),
+        SLIP(rule_of_one_write),
+        SLIP(make_char),
+        SLIP(make_block),
+        SLIP(ioctl_dev),
+        SLIP(resolve_unix),
         SLIP(rule_of_unknown_root),
         SLIP(rule_of_unknown_type),
         SLIP(rule_of_unknown_flag),
         SLIP(file_with_folder_rights),
         SLIP(rules_out_of_order),
-        SLIP(rule_twice),
+        SLIP(path_of_another_rule),
         SLIP(slash_behind_tmpdir),
-        SLIP(path_of_wrong_length),
         SLIP(path_outside),
-        SLIP(clause_outside),
+        SLIP(written_and_not_writable),
+        SLIP(writable_and_not_written),
         SLIP(proc_elsewhere),
+        SLIP(proc_not_own),
+        SLIP(proc_writable),
         SLIP(private_not_writable),
+        SLIP(private_on_the_host),
+        SLIP(private_of_the_declaration),
+        SLIP(followed_and_required),
+        SLIP(followed_and_looked_at),
+        SLIP(declared_and_followed),
+        SLIP(sink_writable),
+        SLIP(sink_folder),
+        SLIP(sink_only_read),
+        SLIP(sink_followed),
+        SLIP(tmpdir_optional),
+        SLIP(tmpdir_on_the_host),
+        SLIP(tmpdir_only_read),
         SLIP(strings_not_closed),
+        SLIP(string_left_over),
         SLIP(run_not_closed),
-        SLIP(port_not_handled),
-        SLIP(port_of_nothing),
-        SLIP(port_too_large),
+        SLIP(a_port),
+        SLIP(no_needs),
+        SLIP(need_left_out),
+        SLIP(need_twice),
         SLIP(need_of_nothing),
-        SLIP(need_of_unknown_mechanism),
+        SLIP(need_of_less),
+        SLIP(need_of_another_mechanism),
         SLIP(need_outside),
+        SLIP(need_by_another_name),
         SLIP(filter_of_unknown_machine),
         SLIP(filter_twice),
         SLIP(filter_reserved),
         SLIP(filter_overlaps),
         SLIP(filter_empty),
         SLIP(filter_too_long),
+        SLIP(filter_left_out),
         SLIP(code_left_over),
+        SLIP(code_changed),
+        SLIP(filter_that_allows_all),
+        SLIP(filters_of_an_open_network),
+        SLIP(filters_in_another_order),
+        SLIP(all_written_without_a_word),
     };
     for (size_t i = 0; i < sizeof slips / sizeof *slips; i++)
         if (!spoilt_is_refused(slips[i].spoil))
             fail_msg("%s was accepted", slips[i].name);
+}
+
+/* Each combination of the run section with what belongs to it. */
+static void blobs_of_each_sort_are_read(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++)
+        for (int view = 0; view < 2; view++) {
+            build();
+            blob.n_needs = blob.n_filters = blob.n_code = blob.n_run = 0;
+            blob.n_strings = blob.needs[0].clause;
+            blob_run(&blob, "format=1");
+            blob_run(&blob, "target=landlock");
+            blob_run(&blob, "profile=main");
+            blob_run(&blob, "policy-digest=" BLOB_DIGITS);
+            blob_run(&blob, "confine=yes");
+            blob_run(&blob, "timeout-ms=0");
+            blob_run(&blob, "kill-after-ms=0");
+            blob_run(&blob, open ? "network=open" : "network=none");
+            if (!view)
+                blob_run(&blob, "accept=metadata");
+            blob.header.flags = view ? LL_VIEW : 0;
+            blob.header.handled_net = open ? 0 : LL_NET_ALL;
+            blob_needs_and_filters(&blob, open, view);
+            blob_lay_out(&blob);
+            if (!load(blob.bytes, blob.len))
+                fail_msg("open %d, view %d: %s", open, view, run.error.why);
+            assert_true(is_emitted(blob.bytes, blob.len));
+        }
+    blob_begin(&blob, false, "0");
+    blob_lay_out(&blob);
+    assert_true(load(blob.bytes, blob.len));
+    assert_true(is_emitted(blob.bytes, blob.len));
+    blob_string(&blob, "stray");
+    blob_lay_out(&blob);
+    assert_true(refused(blob.bytes, blob.len));
 }
 
 static void odd_paths_are_refused(void **state)
@@ -308,7 +525,8 @@ static void odd_paths_are_refused(void **state)
         bool is_odd = i < sizeof odd / sizeof *odd;
         const char *path = is_odd ? odd[i] : fine[i - sizeof odd / sizeof *odd];
         blob_begin(&blob, true, "0");
-        blob_rule(&blob, LL_ROOT_SLASH, path, LL_TYPE_DIR, 0, LL_FS_READ_FILE);
+        blob_rule(&blob, LL_ROOT_SLASH, path, LL_TYPE_DIR, 0, READ);
+        blob_needs_and_filters(&blob, false, true);
         blob_lay_out(&blob);
         if (load(blob.bytes, blob.len) == is_odd)
             fail_msg("`%s` %s", path, is_odd ? "was accepted" : run.error.why);
@@ -365,7 +583,7 @@ static void run_section_is_strict(void **state)
         {"timeout-ms=", "timeout-ms=99999999999999999999999", false},
         {"kill-after-ms=", NULL, false},
         {"network=", "network=all", false},
-        {"network=", "network=open", true},
+        {"network=", "network=open", false}, /* the masks, needs and filters are those of none */
         {"env-pass=", "env-pass=", false},
         {"env-pass=", "env-pass=A=B", false},
         {"env-pass=", "env-pass=A*B", false},
@@ -378,6 +596,7 @@ static void run_section_is_strict(void **state)
         {"skill-dir=", NULL, true},
         {"tmpdir=", "tmpdir=tmp", false},
         {"tmpdir=", "image=x", false}, /* out of order */
+        {"accept=", "accept=metadata", false}, /* the header has a view */
         {"accept=", "accept=", false},
         {"accept=", "accept=A b", false},
         {"accept=", "body-digest=" BLOB_DIGITS, false},
@@ -572,6 +791,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_blob_is_read),           cmocka_unit_test(every_flipped_bit_is_refused),
         cmocka_unit_test(every_cut_is_refused),        cmocka_unit_test(sealed_damage_never_reads_past),
+        cmocka_unit_test(sealed_flips_are_refused_or_emitted),
+        cmocka_unit_test(blobs_of_each_sort_are_read),
         cmocka_unit_test(sealed_cuts_never_read_past), cmocka_unit_test(each_slip_is_refused),
         cmocka_unit_test(odd_paths_are_refused),       cmocka_unit_test(run_section_is_strict),
         cmocka_unit_test(key_twice_is_refused),        cmocka_unit_test(expected_digest_pins),
