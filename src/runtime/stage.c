@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -21,6 +22,8 @@ struct stage {
     const struct stage_plan *plan;
     int control;
     int children; /* signalfd of SIGCHLD */
+    int events;   /* epoll of both. poll(2) takes no more entries than RLIMIT_NOFILE, which the command can set
+                   * for us by prlimit(2) */
     pid_t command;
     pid_t terminal_group; /* had the terminal when the command stopped; 0: unknown */
     bool ended;           /* the command has, and it was reported */
@@ -153,21 +156,29 @@ static void obey(struct stage *s, const struct stage_message *m)
     }
 }
 
+static bool watch(struct stage *s)
+{
+    s->events = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event control = {.events = EPOLLIN, .data.fd = s->control};
+    struct epoll_event children = {.events = EPOLLIN, .data.fd = s->children};
+    return s->events >= 0 && !epoll_ctl(s->events, EPOLL_CTL_ADD, s->control, &control) &&
+           !epoll_ctl(s->events, EPOLL_CTL_ADD, s->children, &children);
+}
+
 static _Noreturn void relay(struct stage *s)
 {
-    struct pollfd fds[2] = {{.fd = s->control, .events = POLLIN}, {.fd = s->children, .events = POLLIN}};
-    for (;;) {
-        if (poll(fds, 2, -1) < 0)
-            _exit(RT_EXIT_REFUSED);
+    struct epoll_event event;
+    while (epoll_wait(s->events, &event, 1, -1) == 1) {
         struct stage_message m;
-        if (fds[0].revents) {
+        if (event.data.fd == s->children) {
+            reap(s);
+        } else {
             if (read(s->control, &m, sizeof m) != (ssize_t)sizeof m)
-                _exit(RT_EXIT_REFUSED); /* sbxrun is gone */
+                break; /* sbxrun is gone */
             obey(s, &m);
         }
-        if (fds[1].revents)
-            reap(s);
     }
+    _exit(RT_EXIT_REFUSED);
 }
 
 /* sbxrun's own environment, which /proc/1/environ shows to whoever may trace us. */
@@ -204,7 +215,7 @@ _Noreturn void stage_run(const struct stage_plan *plan, int control, stage_confi
     if (getpid() != 1)
         give_up(control, STAGE_PLAN);
     forget_environment();
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || !block_signals(&s.children))
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || !block_signals(&s.children) || !watch(&s))
         give_up(control, STAGE_FORK);
     if (chdir(plan->cwd))
         give_up(control, STAGE_CWD);

@@ -431,6 +431,23 @@ def killed(count, world, engine):
         count.ok(what)
 
 
+# Takes every descriptor from pid 1, gives it an orphan to see to, and goes on.
+STARVE = """
+import os, resource, time
+resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))
+os.system('sleep 0.1 &')
+time.sleep(0.4)
+os._exit(3)
+"""
+
+
+def starvation(count, world, engine):
+    """The command cannot take from the stage what that needs."""
+    r = world.confined(engine, "none", ["/usr/bin/python3", "-c", STARVE])
+    what = "limits of pid 1 as %s, %s" % (world.who, engine)
+    count.ok(what) if r.returncode == 3 else count.fail(what, "status %d: %s" % (r.returncode, r.stderr.strip()))
+
+
 def callers(count, world, engine):
     """What a caller has done to its own signals and limits neither ends sbxrun nor reads as the command's end."""
     says = "sbxrun: "
@@ -518,7 +535,7 @@ def half(count, build, uid):
         for engine in ENGINES:
             if host_reason(world, engine):
                 continue  # said by attempts()
-            for test in (programs, environment, processes, callers, closed_streams, refusals):
+            for test in (programs, environment, processes, starvation, callers, closed_streams, refusals):
                 test(count, world, engine)
     finally:
         world.close()
