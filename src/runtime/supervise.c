@@ -25,6 +25,7 @@ struct watch {
     struct rt_run *run;
     int signals, timer;
     enum phase phase;
+    bool staged; /* reports come over the control socket */
     bool child_gone;
     bool swept; /* end_all() was called after it had gone */
     bool none_left;
@@ -197,13 +198,12 @@ static void child_ended(struct watch *w, int status)
 {
     struct rt_run *run = w->run;
     w->child_gone = true;
-    bool staged = run->control >= 0 || run->outcome.known;
     take_messages(w); /* what was sent before the end is still there */
     if (run->outcome.known || run->error.status)
         return;
     if (run->engine->ended) {
         run->engine->ended(run, status);
-    } else if (staged) {
+    } else if (w->staged) {
         if (!run->outcome.timed_out)
             rt_fail(run, "stage", "the sandbox ended by %s %d without a word about the command",
                     WIFSIGNALED(status) ? "signal" : "status",
@@ -259,7 +259,7 @@ static bool watch(struct watch *w)
 
 bool rt_supervise(struct rt_run *run)
 {
-    struct watch w = {.run = run, .signals = -1, .timer = -1};
+    struct watch w = {.run = run, .signals = -1, .timer = -1, .staged = !run->engine->signal};
     if (!set_up(&w))
         return false;
     if (!run->engine->start(run))

@@ -49,6 +49,7 @@ trap '[ -z "$started" ] || kill -9 $started 2>/dev/null; rm -rf "$t"' EXIT
 chmod 755 "$t"
 cp "$build/sbxc" "$build/sbxrun" "$t/" && cp "$bwrap" "$t/own-bwrap" || exit 1
 cc -O1 -Isrc -o "$t/filter" "$here/filter.c" "$build/gen/filters.c" || exit 1
+cc -O1 -DBWRAP="\"$bwrap\"" -o "$t/tool-hangs" "$here/tool.c" && cp "$t/tool-hangs" "$t/tool-ends" || exit 1
 "$t/filter" none > "$t/none.bpf"
 "$t/filter" open > "$t/open.bpf"
 
@@ -347,7 +348,7 @@ processes() {
 ours() {
     for f in /proc/[0-9]*/exe; do
         case $(readlink "$f" 2> /dev/null) in
-        "$t/own-bwrap" | "$t/sbxrun")
+        "$t/own-bwrap" | "$t/tool-hangs" | "$t/sbxrun")
             p=${f#/proc/}
             echo "${p%/exe}"
             ;;
@@ -421,6 +422,12 @@ killed_early() {
     done
     end_strays killed-early-nothing-left
     holds killed-early-command-gone "the command lives on" test "$(alive 313.5)" = 0
+}
+
+# A bwrap that comes to no sandbox.
+broken_tools() {
+    complains tool-ends 125 "^sbxrun: stage: the sandbox ended by status 1 without a word" \
+        as "$t/sbxrun" --tool "$t/tool-ends" --cwd "$w/in" "$w/p.bwrap" -- true
 }
 
 many_grants() {
@@ -497,6 +504,7 @@ for user in $users; do
     processes
     groups
     killed_early
+    broken_tools
     many_grants
     terminal
     core

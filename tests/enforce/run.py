@@ -431,6 +431,50 @@ def killed(count, world, engine):
         count.ok(what)
 
 
+def end_marked(mark):
+    left = marked(mark)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return len(left)
+
+
+def children(pid):
+    with contextlib.suppress(OSError), open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+        return [int(p) for p in f.read().split()]
+    return []
+
+
+def outsiders(count, world, engine):
+    """A process of sbxrun's that is ended by someone else ends the run, and sbxrun says so."""
+    number = "89%d.%d" % (os.getpid(), ENGINES.index(engine))
+    mark = ("sleep\0" + number).encode()
+    for name, depth in (("the stage", 2),) if engine == "landlock" else (("the stage", 3), ("bwrap", 2)):
+        what = "SIGKILL of %s as %s, %s" % (name, world.who, engine)
+        p = subprocess.Popen(
+            [world.path("bin/sbxrun"), world.artifact(engine, "none"), "--", "/bin/sh", "-c", "setsid sleep %s & sleep %s" % (number, number)],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=world.path("ws"), env=world.env, **world.as_user)
+        end = time.monotonic() + 10
+        while len(marked(mark)) < 2 and time.monotonic() < end:
+            time.sleep(0.02)
+        victim = p.pid
+        for _ in range(depth - 1):
+            victim = (children(victim) or [0])[0]
+        if victim:
+            os.kill(victim, signal.SIGKILL)
+        try:
+            said = p.communicate(timeout=10)[1]
+        except subprocess.TimeoutExpired:
+            p.kill()
+            said = p.communicate()[1]
+        left = end_marked(mark)
+        if not victim or p.returncode != 125 or "sbxrun: stage: the sandbox ended by" not in said:
+            count.fail(what, "status %d: %s" % (p.returncode, said))
+        elif left:
+            count.fail(what, "%d processes outlived sbxrun" % left)
+        else:
+            count.ok(what)
+
+
 # Takes every descriptor from pid 1, gives it an orphan to see to, and goes on.
 STARVE = """
 import os, resource, time
@@ -535,7 +579,7 @@ def half(count, build, uid):
         for engine in ENGINES:
             if host_reason(world, engine):
                 continue  # said by attempts()
-            for test in (programs, environment, processes, starvation, callers, closed_streams, refusals):
+            for test in (programs, environment, processes, outsiders, starvation, callers, closed_streams, refusals):
                 test(count, world, engine)
     finally:
         world.close()
