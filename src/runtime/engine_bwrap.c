@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -405,34 +404,18 @@ static bool start(struct rt_run *run)
     return ok;
 }
 
-/* What a bwrap that was killed while it set up has left to us: all of it is ours alone, and not waited for.
- */
-static void kill_orphans(void)
-{
-    char list[4096];
-    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, list, sizeof list - 1);
-    if (fd >= 0)
-        close(fd);
-    list[n > 0 ? n : 0] = '\0';
-    char *at = list, *end;
-    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
-        kill((pid_t)pid, SIGKILL);
-}
-
-/* Ends the stage, wherever its start is, and bwrap. */
+/* bwrap and what it has forked are one process group (rt_spawn), until the stage gets a session of its own: that
+ * one finds the control socket shut before it starts anything. */
 static void kill_all(struct rt_run *run)
 {
     siginfo_t info;
     if (run->control >= 0)
-        shutdown(run->control, SHUT_RDWR);
-    if (run->child <= 0)
-        return;
+        shutdown(run->control, SHUT_WR);
+    if (run->stage >= 0)
+        sys_pidfd_kill(run->stage, SIGKILL);
     /* Not yet waited for: the number is still its own. */
-    if (!waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOHANG | WNOWAIT))
-        kill(run->child, SIGKILL);
-    else
-        kill_orphans();
+    if (run->child > 0 && !waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOHANG | WNOWAIT))
+        kill(-run->child, SIGKILL);
 }
 
 const struct rt_engine rt_engine_bwrap = {

@@ -363,7 +363,7 @@ static void pass_signal(struct rt_run *run, int sig, bool all)
     kill(all && !run->terminal ? -run->child : run->child, sig);
 }
 
-/* SIGKILL for every child of this process that still runs; false if there is none. The end of the command
+/* SIGKILL for every child of ours that still runs; false if there is none. The end of the command
  * itself is left for supervise.c to see. */
 static bool kill_children(const struct rt_run *run)
 {
@@ -374,6 +374,8 @@ static bool kill_children(const struct rt_run *run)
     FILE *list = fopen(path, "re");
     while (list && fscanf(list, "%d", &pid) == 1) {
         siginfo_t info = {0};
+        if (rt_is_foreign(run, pid))
+            continue;
         if (pid != run->child && waitpid(pid, &status, WNOHANG) == pid)
             continue;
         if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == pid)
@@ -413,5 +415,6 @@ const struct rt_engine rt_engine_seatbelt = {
     .start = start,
     .signal = pass_signal,
     .kill = kill_all,
+    .adopts = true,
     .done = done,
 };

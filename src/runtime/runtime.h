@@ -120,6 +120,11 @@ struct rt_run {
     pid_t child; /* the process whose end is the end of the run */
     int control; /* SOCK_SEQPACKET to the stage (stage.h), or -1 where the engine uses none */
 
+    /* supervise.c's. */
+    int stage;            /* pidfd of a stage that is not `child` and may still be there, or -1 */
+    const pid_t *foreign; /* children that sbxrun had before it started any */
+    size_t n_foreign;
+
     struct rt_protected protect[RT_PROTECTED_MAX];
     size_t n_protect;
     struct rt_outcome outcome;
@@ -153,8 +158,12 @@ struct rt_engine {
      * Delivers sig: to the command (all == false: a signal that sbxrun received), or to everything in the
      * sandbox (all == true: the deadline's TERM). Must not block for long. */
     void (*signal)(struct rt_run *run, int sig, bool all);
-    /* Ends everything in the sandbox for certain. NULL: SIGKILL to run->child, which takes all with it. */
+    /* Ends everything in the sandbox for certain. NULL: SIGKILL to run->child, which takes all with it. Of
+     * engines with a stage it is also called right before run->child is waited for. */
     void (*kill)(struct rt_run *run);
+    /* Without a stage: what processes of the sandbox leave behind becomes a child of sbxrun, and is waited
+     * for; kill() must reach it. */
+    bool adopts;
     /* NULL for engines with a stage, whose report is the outcome. Otherwise: what run->child's end says
      * about the command: fills run->outcome, or rt_fail()s. NULL without stage: the status is its own. */
     bool (*ended)(struct rt_run *run, int wait);
@@ -241,5 +250,7 @@ bool rt_environment(struct rt_run *run);
 const char *rt_env_get(char *const *envp, const char *name);
 /* supervise.c: start() and wait for the end of everything; run->outcome and run->error say how. */
 bool rt_supervise(struct rt_run *run);
+/* A child that is none of ours: whoever executed sbxrun had started it. It is neither waited for nor killed. */
+bool rt_is_foreign(const struct rt_run *run, pid_t pid);
 
 #endif

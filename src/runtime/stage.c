@@ -149,6 +149,7 @@ static void obey(struct stage *s, const struct stage_message *m)
             tcsetpgrp(STDIN_FILENO, s->terminal_group > 0 ? s->terminal_group : s->command);
         kill(-1, SIGCONT);
         break;
+    case STAGE_HERE:
     case STAGE_FAILED:
     case STAGE_ENDED:
     case STAGE_STOPPED:
@@ -203,8 +204,8 @@ static bool block_signals(int *out_children)
 /* Has sbxrun gone, or given up, while the sandbox was made? */
 static bool is_missed(int control)
 {
-    struct pollfd fd = {.fd = control};
-    return poll(&fd, 1, 0) == 1 && fd.revents & POLLHUP;
+    struct pollfd fd = {.fd = control, .events = POLLRDHUP};
+    return poll(&fd, 1, 0) != 0;
 }
 
 _Noreturn void stage_run(const struct stage_plan *plan, int control, stage_confine *confine, void *ctx)
@@ -320,9 +321,31 @@ static bool read_plan(int fd, struct stage_plan *out)
     return true;
 }
 
+/* Whoever made the sandbox is our parent, and may end before us: sbxrun has to know us too. */
+static bool make_known(int control)
+{
+    struct stage_message m = {.kind = STAGE_HERE};
+    union {
+        struct cmsghdr head; /* aligns */
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } more = {.bytes = {0}};
+    struct iovec text = {&m, sizeof m};
+    struct msghdr message = {
+        .msg_iov = &text, .msg_iovlen = 1, .msg_control = more.bytes, .msg_controllen = sizeof more.bytes};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    int pidfd = sys_pidfd(getpid());
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof pidfd);
+    memcpy(CMSG_DATA(rights), &pidfd, sizeof pidfd);
+    return pidfd >= 0 && sendmsg(control, &message, MSG_NOSIGNAL) == (ssize_t)sizeof m && !close(pidfd);
+}
+
 _Noreturn void stage_main(void)
 {
     struct stage_plan plan;
+    if (!make_known(STAGE_CONTROL_FD))
+        give_up(STAGE_CONTROL_FD, STAGE_UNKNOWN);
     if (!read_plan(STAGE_PLAN_FD, &plan))
         give_up(STAGE_CONTROL_FD, STAGE_PLAN);
     if (sys_close_range(STAGE_CONTROL_FD + 1, ~0u, false))

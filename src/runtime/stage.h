@@ -42,15 +42,17 @@ enum stage_kind {
                        * stays until all are gone */
     STAGE_RESUME,     /* after STAGE_STOPPED: all is continued; value 1: the terminal is given back */
     /* from the stage */
+    STAGE_HERE,   /* with a pidfd of it: the first, of a stage that is no child of sbxrun */
     STAGE_FAILED, /* value: errno, step: enum stage_step; the command was not executed */
     STAGE_ENDED,  /* value: wait status of the command */
     STAGE_STOPPED, /* only with STAGE_TERMINAL: the command stopped, and all else with it, so that nothing
-                    * runs on while sbxrun is stopped too and no deadline is kept */
+                    * runs on while sbxrun is stopped too; value: the signal */
 };
 
 /* What failed before the command's execve. STAGE_STEP(enum, "step", "what") */
 #define STAGE_STEPS(X)                                                                   \
     X(STAGE_PLAN, "stage", "it is not pid 1 of the sandbox, or its plan cannot be read") \
+    X(STAGE_UNKNOWN, "stage", "it cannot make itself known")                             \
     X(STAGE_IDS, "namespace", "the user mapping cannot be written")                      \
     X(STAGE_PARENT, "stage", "sbxrun is gone")                                           \
     X(STAGE_PROPAGATION, "view", "mounts cannot be made private")                        \

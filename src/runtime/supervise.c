@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -14,6 +15,7 @@
 
 #include "runtime.h"
 #include "stage.h"
+#include "sys.h"
 
 static const int FORWARDED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { N_FORWARDED = sizeof FORWARDED / sizeof *FORWARDED };
@@ -28,7 +30,7 @@ struct watch {
     bool staged; /* reports come over the control socket */
     bool child_gone;
     bool swept; /* end_all() was called after it had gone */
-    bool none_left;
+    bool adopted_left;
 };
 
 /* ---- Set-up ------------------------------------------------------------------------------------------ */
@@ -62,14 +64,50 @@ static uint64_t deadline_ms(const struct rt_run *run)
     return run->options.timeout_ms ? run->options.timeout_ms : run->policy.timeout_ms;
 }
 
+/* The children of this process, from the kernel's own list; NULL if it cannot be read. */
+static FILE *open_children(void)
+{
+    return fopen("/proc/thread-self/children", "re");
+}
+
+/* What it holds is never waited for, so that these numbers stay theirs. */
+static bool remember_foreign(struct rt_run *run)
+{
+    size_t n = 0;
+    int pid;
+    FILE *list = open_children();
+    if (!list)
+        return rt_fail_errno(run, errno, "supervise", "/proc does not list the children");
+    while (fscanf(list, "%d", &pid) == 1)
+        n++;
+    pid_t *foreign = rt_alloc(run, n, sizeof *foreign);
+    rewind(list);
+    while (foreign && run->n_foreign < n && fscanf(list, "%d", &pid) == 1)
+        foreign[run->n_foreign++] = pid;
+    fclose(list);
+    run->foreign = foreign;
+    return foreign;
+}
+
+bool rt_is_foreign(const struct rt_run *run, pid_t pid)
+{
+    for (size_t i = 0; i < run->n_foreign; i++)
+        if (run->foreign[i] == pid)
+            return true;
+    return false;
+}
+
 static bool set_up(struct watch *w)
 {
     struct rt_run *run = w->run;
     if (!open_signals(w))
         return rt_fail_errno(run, errno, "supervise", "signals cannot be read");
-    /* What an engine's helpers leave behind becomes our child, and is waited for. */
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-        return rt_fail_errno(run, errno, "supervise", "sbxrun cannot become a subreaper");
+    if (run->engine->adopts) {
+        if (!remember_foreign(run))
+            return false;
+        if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+            return rt_fail_errno(run, errno, "supervise", "sbxrun cannot become a subreaper");
+    }
     w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (w->timer < 0 || (deadline_ms(run) && !arm(w, deadline_ms(run))))
         return rt_fail_errno(run, errno, "supervise", "no timer can be set");
@@ -170,6 +208,8 @@ static void take_message(struct watch *w, const struct stage_message *m)
     case STAGE_STOPPED:
         stop_too(run);
         return;
+    case STAGE_HERE: /* its descriptor was taken */
+        return;
     case STAGE_SIGNAL:
     case STAGE_SIGNAL_ALL:
     case STAGE_RESUME:
@@ -178,17 +218,39 @@ static void take_message(struct watch *w, const struct stage_message *m)
     rt_fail(run, "stage", "unknown message %u", m->kind);
 }
 
+/* The descriptor that came with a message: the stage's. */
+static void take_stage(struct rt_run *run, struct msghdr *message)
+{
+    struct cmsghdr *rights = CMSG_FIRSTHDR(message);
+    if (!rights || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof run->stage))
+        return;
+    if (run->stage >= 0)
+        close(run->stage);
+    memcpy(&run->stage, CMSG_DATA(rights), sizeof run->stage);
+}
+
 static void take_messages(struct watch *w)
 {
-    struct stage_message m;
-    ssize_t n;
-    while (w->run->control >= 0 && (n = recv(w->run->control, &m, sizeof m, MSG_DONTWAIT)) >= 0) {
+    struct rt_run *run = w->run;
+    while (run->control >= 0) {
+        struct stage_message m;
+        union {
+            struct cmsghdr head; /* aligns */
+            char bytes[CMSG_SPACE(sizeof(int))];
+        } more;
+        struct iovec text = {&m, sizeof m};
+        struct msghdr message = {
+            .msg_iov = &text, .msg_iovlen = 1, .msg_control = more.bytes, .msg_controllen = sizeof more.bytes};
+        ssize_t n = recvmsg(run->control, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        if (n < 0 && errno == EAGAIN)
+            return;
+        take_stage(run, &message);
         if (n == (ssize_t)sizeof m) {
             take_message(w, &m);
             continue;
         }
-        close(w->run->control);
-        w->run->control = -1;
+        close(run->control); /* nobody is left at the other end */
+        run->control = -1;
     }
 }
 
@@ -214,16 +276,44 @@ static void child_ended(struct watch *w, int status)
     }
 }
 
+static void reap_child(struct watch *w)
+{
+    struct rt_run *run = w->run;
+    siginfo_t info = {0};
+    int status;
+    if (run->child <= 0 || w->child_gone ||
+        waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid != run->child)
+        return;
+    /* The maker of a sandbox may have been killed by someone else, and left it to run on. As long as it is not
+     * waited for its number is its own. */
+    if (w->staged)
+        end_all(w);
+    if (waitpid(run->child, &status, 0) == run->child)
+        child_ended(w, status);
+}
+
+/* Waits for what has ended of all that came to us; true if some has not. */
+static bool reap_adopted(const struct watch *w)
+{
+    bool left = false;
+    int pid, status;
+    FILE *list = open_children();
+    while (list && fscanf(list, "%d", &pid) == 1)
+        if (pid != w->run->child && !rt_is_foreign(w->run, pid) && !waitpid(pid, &status, WNOHANG))
+            left = true;
+    if (list)
+        fclose(list);
+    return left;
+}
+
 static void reap(struct watch *w)
 {
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (pid == w->run->child)
-            child_ended(w, status);
-    w->none_left = pid < 0;
+    reap_child(w);
+    if (!w->run->engine->adopts)
+        return;
+    w->adopted_left = reap_adopted(w);
     /* Once more, even if all was killed before: what a killed child has left may have come to us since. */
-    if (w->child_gone && !w->none_left && !w->swept) {
+    if (w->child_gone && w->adopted_left && !w->swept) {
         w->swept = true;
         w->phase = KILLED;
         end_all(w);
@@ -239,20 +329,38 @@ static void take_signals(struct watch *w)
     reap(w);
 }
 
+static void stage_ended(struct rt_run *run)
+{
+    close(run->stage);
+    run->stage = -1;
+}
+
+/* The child's end alone does not say it where it is not pid 1 of the sandbox. A stage that we have not heard of
+ * yet still holds the other end of the control socket. */
+static bool is_over(const struct watch *w)
+{
+    const struct rt_run *run = w->run;
+    return (w->child_gone || run->child <= 0) && run->control < 0 && run->stage < 0 && !w->adopted_left;
+}
+
 static bool watch(struct watch *w)
 {
-    while (!w->none_left) {
-        struct pollfd fds[3] = {{.fd = w->signals, .events = POLLIN},
+    struct rt_run *run = w->run;
+    while (!is_over(w)) {
+        struct pollfd fds[4] = {{.fd = w->signals, .events = POLLIN},
                                 {.fd = w->timer, .events = POLLIN},
-                                {.fd = w->run->control, .events = POLLIN}};
-        if (poll(fds, 3, -1) < 0)
-            return rt_fail_errno(w->run, errno, "supervise", "poll");
+                                {.fd = run->control, .events = POLLIN},
+                                {.fd = run->stage, .events = POLLIN}};
+        if (poll(fds, 4, -1) < 0)
+            return rt_fail_errno(run, errno, "supervise", "poll");
         if (fds[2].revents)
             take_messages(w); /* before the timer: an end that was reported in time is no timeout */
         if (fds[1].revents)
             expire(w);
         if (fds[0].revents)
             take_signals(w);
+        if (fds[3].revents)
+            stage_ended(run);
     }
     return true;
 }
@@ -260,11 +368,12 @@ static bool watch(struct watch *w)
 bool rt_supervise(struct rt_run *run)
 {
     struct watch w = {.run = run, .signals = -1, .timer = -1, .staged = !run->engine->signal};
+    run->stage = -1;
     if (!set_up(&w))
         return false;
     if (!run->engine->start(run))
         end_all(&w);
-    reap(&w); /* sees whether there is any child at all */
+    reap(&w); /* what ended before signals were read */
     bool ok = watch(&w) && !run->error.status;
     if (run->foreground)
         tcsetpgrp(STDIN_FILENO, getpgrp());

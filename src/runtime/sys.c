@@ -98,6 +98,16 @@ pid_t sys_clone(unsigned long namespaces)
     return (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0);
 }
 
+int sys_pidfd(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int sys_pidfd_kill(int pidfd, int sig)
+{
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
+}
+
 int sys_close_range(unsigned first, unsigned last, bool on_exec)
 {
     enum { CLOSE_RANGE_ON_EXEC = 4 };

@@ -56,6 +56,10 @@ int sys_mount_setattr(int dir, const char *path, uint64_t set, uint64_t propagat
 
 /* fork() into new namespaces: CLONE_NEW* flags; the parent gets SIGCHLD. */
 pid_t sys_clone(unsigned long namespaces);
+/* A close-on-exec descriptor of a process: readable once it has ended, of pid 1 of a namespace once all of that
+ * has (5.3). Where it is sent it keeps its meaning. */
+int sys_pidfd(pid_t pid);
+int sys_pidfd_kill(int pidfd, int sig); /* 5.1 */
 /* Closes first..last, or marks them close-on-exec (5.9, flag 5.11). */
 int sys_close_range(unsigned first, unsigned last, bool on_exec);
 /* Is the capability in the effective set? */

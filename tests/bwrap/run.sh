@@ -428,6 +428,9 @@ killed_early() {
 broken_tools() {
     complains tool-ends 125 "^sbxrun: stage: the sandbox ended by status 1 without a word" \
         as "$t/sbxrun" --tool "$t/tool-ends" --cwd "$w/in" "$w/p.bwrap" -- true
+    check tool-hangs 124 \
+        as timeout -s KILL 20 "$t/sbxrun" --timeout 300ms --tool "$t/tool-hangs" --cwd "$w/in" "$w/p.bwrap" -- true
+    holds tool-hangs-nothing-left "processes are left" test -z "$(ours)"
 }
 
 many_grants() {

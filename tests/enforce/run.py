@@ -211,7 +211,15 @@ class World:
         kw.setdefault("stdin", subprocess.DEVNULL)
         if not set(kw) & {"stdout", "stderr"}:
             kw["capture_output"] = True
-        return subprocess.run(command, cwd=self.path("ws"), env=self.env, text=True, timeout=60, **self.as_user, **kw)
+        kw.setdefault("timeout", 60)
+        return subprocess.run(command, cwd=self.path("ws"), env=self.env, text=True, **self.as_user, **kw)
+
+    def status(self, command, seconds):
+        """The status alone, as a number or as words."""
+        try:
+            return self.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=seconds).returncode
+        except subprocess.TimeoutExpired:
+            return "none within %d s" % seconds
 
     def confined(self, engine, network, command, **kw):
         return self.run([self.path("bin/sbxrun"), self.artifact(engine, network), "--"] + command, **kw)
@@ -438,6 +446,41 @@ def end_marked(mark):
     return len(left)
 
 
+def bystanders(count, world, engine):
+    """A program that becomes sbxrun may have children already: they are neither waited for nor ended."""
+    number = "88%d.%d" % (os.getpid(), ENGINES.index(engine))
+    mark = ("sleep\0" + number).encode()
+    for name, script, status in [
+        ("a normal end", "exit 3", 3),
+        ("strays", "setsid sleep 60 & exit 3", 3),
+        ("the deadline", "trap '' TERM; sleep 60", 124),
+    ]:
+        what = "children of the caller at %s as %s, %s" % (name, world.who, engine)
+        # An orphan of such a child is not sbxrun's either. `cat` reads what the command writes, to its end.
+        caller = '(sleep 0.2; sleep %s & ) & exec "$@" > >(exec cat >&2)' % number
+        command = ["/bin/bash", "-c", caller, "-", world.path("bin/sbxrun"), "--timeout", "1s"]
+        command += [world.artifact(engine, "none"), "--", "/bin/sh", "-c", "echo said; sleep 0.5; " + script]
+        got = world.status(command, 6)
+        left = end_marked(mark)
+        if got != status:
+            count.fail(what, "status %s" % got)
+        elif left != 1:
+            count.fail(what, "%d instead of 1 are left" % left)
+        else:
+            count.ok(what)
+    world.reset()
+    got = world.status(["/bin/bash", "-c", 'exec "$@" > >(sleep 0.3; exec cat > tee.out)', "-", world.path("bin/sbxrun"),
+                        world.artifact(engine, "none"), "--", "echo", "said"], 6)
+    what = "a child that reads the output as %s, %s" % (world.who, engine)
+    end = time.monotonic() + 3
+    said = ""
+    while said != "said\n" and time.monotonic() < end:
+        time.sleep(0.02)
+        with contextlib.suppress(OSError), open(world.path("ws/tee.out")) as f:
+            said = f.read()
+    count.ok(what) if got == 0 and said else count.fail(what, "status %s, it wrote %r" % (got, said))
+
+
 def children(pid):
     with contextlib.suppress(OSError), open("/proc/%d/task/%d/children" % (pid, pid)) as f:
         return [int(p) for p in f.read().split()]
@@ -579,7 +622,7 @@ def half(count, build, uid):
         for engine in ENGINES:
             if host_reason(world, engine):
                 continue  # said by attempts()
-            for test in (programs, environment, processes, outsiders, starvation, callers, closed_streams, refusals):
+            for test in (programs, environment, processes, bystanders, outsiders, starvation, callers, closed_streams, refusals):
                 test(count, world, engine)
     finally:
         world.close()

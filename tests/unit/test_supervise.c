@@ -30,7 +30,8 @@ struct result {
     struct rt_outcome outcome;
     int error;
     char why[256];
-    bool childless; /* after the run */
+    bool childless; /* after the run, but for the foreign child */
+    bool foreign_left;
     int64_t ms;
 };
 
@@ -44,6 +45,7 @@ static int64_t now_ms(void)
 /* ---- The engine -------------------------------------------------------------------------------------- */
 
 static const char *script;
+static bool with_foreign; /* the next run starts as a process that has a child already */
 static struct rt_fd *fds;
 static size_t n_fds;
 
@@ -72,12 +74,34 @@ static void end(struct rt_run *run)
     kill(-run->child, SIGKILL);
 }
 
+static void (*ending)(struct rt_run *) = end;
+
 /* ---- One run ----------------------------------------------------------------------------------------- */
+
+static pid_t start_foreign(void)
+{
+    pid_t pid = fork();
+    if (!pid) {
+        alarm(20);
+        pause();
+        _exit(0);
+    }
+    return pid;
+}
+
+/* It is there, alive, and not waited for. */
+static bool end_foreign(pid_t pid)
+{
+    int status;
+    return !kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+           WTERMSIG(status) == SIGKILL;
+}
 
 static _Noreturn void be_sbxrun(bool (*how)(struct rt_run *), uint64_t timeout_ms, uint64_t option_ms,
                                 int report)
 {
-    const struct rt_engine engine = {.target = "fake", .start = how, .signal = deliver, .kill = end};
+    const struct rt_engine engine = {
+        .target = "fake", .start = how, .signal = deliver, .kill = ending, .adopts = true};
     static char scratch[1 << 16];
     static struct rt_run run;
     run.engine = &engine;
@@ -88,9 +112,11 @@ static _Noreturn void be_sbxrun(bool (*how)(struct rt_run *), uint64_t timeout_m
     run.policy.kill_after_ms = GRACE_MS;
     run.options.timeout_ms = option_ms;
     struct result r = {0};
+    pid_t foreign = with_foreign ? start_foreign() : 0;
     int64_t started = now_ms();
     r.ok = rt_supervise(&run);
     r.ms = now_ms() - started;
+    r.foreign_left = foreign > 0 && end_foreign(foreign);
     r.outcome = run.outcome;
     r.error = run.error.status;
     memcpy(r.why, run.error.why, sizeof r.why - 1);
@@ -215,6 +241,34 @@ static void strays_are_ended_and_waited_for(void **state)
     close(p[0]);
 }
 
+/* As a kill for all that has come to sbxrun. */
+static void end_adopted(struct rt_run *run)
+{
+    char path[64];
+    int pid;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *list = fopen(path, "re");
+    while (list && fscanf(list, "%d", &pid) == 1)
+        if (!rt_is_foreign(run, pid))
+            kill(pid, SIGKILL);
+    if (list)
+        fclose(list);
+}
+
+static void children_from_before_are_left_alone(void **state)
+{
+    (void)state;
+    with_foreign = true;
+    ending = end_adopted;
+    struct result r = run_script("sleep 30 & exit 5", 5000);
+    assert_true(r.outcome.known && !r.outcome.timed_out && r.childless && r.foreign_left);
+    assert_int_equal(WEXITSTATUS(r.outcome.wait), 5);
+    r = run_script("sleep 30", DEADLINE_MS);
+    assert_true(r.outcome.timed_out && r.childless && r.foreign_left);
+    with_foreign = false;
+    ending = end;
+}
+
 static void signals_are_forwarded(void **state)
 {
     (void)state;
@@ -282,6 +336,7 @@ int main(void)
         cmocka_unit_test(an_option_shortens),
         cmocka_unit_test(zero_is_no_deadline),
         cmocka_unit_test(strays_are_ended_and_waited_for),
+        cmocka_unit_test(children_from_before_are_left_alone),
         cmocka_unit_test(signals_are_forwarded),
         cmocka_unit_test(what_cannot_start_is_an_error),
         cmocka_unit_test(only_named_descriptors_arrive),
