@@ -12,7 +12,7 @@
 
 #include "../sha256.h"
 
-enum { ARTIFACT_MAX_BYTES = 16 << 20 };
+enum { ARTIFACT_MAX_BYTES = 16 << 20, PATH_BYTES_MAX = 4095 /* PATH_MAX without its NUL */ };
 /* As in src/units.c: a thousand years. */
 #define LONGEST_MS UINT64_C(31536000000000)
 
@@ -228,6 +228,30 @@ static bool number(const char *v, uint64_t *out)
     return true;
 }
 
+/* One line of text: no control bytes, and there is something. */
+static bool is_line(const char *v, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)v[i] < 0x20 || v[i] == 0x7f)
+            return false;
+    return len;
+}
+
+bool rt_is_path(const char *path)
+{
+    if (strlen(path) > PATH_BYTES_MAX)
+        return false;
+    if (!strcmp(path, "/"))
+        return true;
+    do {
+        size_t len = *path == '/' ? strcspn(path + 1, "/") : 0;
+        if (!len || (len == 1 && path[1] == '.') || (len == 2 && path[1] == '.' && path[2] == '.'))
+            return false;
+        path += len + 1;
+    } while (*path);
+    return true;
+}
+
 static bool one_of(const char *v, const char *first, const char *second)
 {
     return !strcmp(v, first) || !strcmp(v, second);
@@ -236,13 +260,44 @@ static bool one_of(const char *v, const char *first, const char *second)
 static bool is_pattern(const char *v)
 {
     size_t n = strlen(v);
-    return n && !strchr(v, '=') && strcspn(v, "*") >= n - 1;
+    return is_line(v, n) && !strchr(v, '=') && strcspn(v, "*") >= n - 1;
 }
 
 static bool is_setting(const char *v)
 {
-    const char *equals = strchr(v, '=');
-    return equals && equals != v;
+    size_t name = strcspn(v, "=");
+    return v[name] && is_line(v, name) && !memchr(v, '*', name);
+}
+
+/* An engine takes options and the image in one line of words. */
+static bool is_image(const char *v)
+{
+    return is_line(v, strlen(v)) && *v != '-' && !strchr(v, ' ');
+}
+
+/* Does the value stand behind the last one of its list? Names of settings end at `=`, which no name holds. */
+static bool rises(const struct rt_list *list, const char *v)
+{
+    if (!list->n)
+        return true;
+    const char *last = list->items[list->n - 1];
+    size_t a = strcspn(last, "="), b = strcspn(v, "=");
+    int order = memcmp(last, v, a < b ? a : b);
+    return order ? order < 0 : a < b;
+}
+
+/* Candidates for TMPDIR are few and fixed: the file says only which of them leave its grants alone. */
+static bool is_next_tmpdir(const struct rt_list *list, const char *v)
+{
+    static const char *const ALL[] = {ARTIFACT_TMPDIRS};
+    const char *last = list->n ? list->items[list->n - 1] : NULL;
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++) {
+        if (last && !strcmp(ALL[i], last))
+            last = NULL;
+        else if (!last && !strcmp(ALL[i], v))
+            return true;
+    }
+    return false;
 }
 
 static bool is_loss(const char *v)
@@ -269,7 +324,7 @@ static bool take(struct rt_run *run, enum run_key key, const char *v)
         return !strcmp(v, run->artifact.kind);
     case RUN_PROFILE:
         p->profile = v;
-        return *v != '\0';
+        return is_line(v, strlen(v));
     case RUN_POLICY_DIGEST:
         p->policy_digest = v;
         return is_digest(v);
@@ -286,19 +341,19 @@ static bool take(struct rt_run *run, enum run_key key, const char *v)
         p->network = v;
         return one_of(v, "none", "open");
     case RUN_ENV_PASS:
-        return is_pattern(v) && push(&p->env_pass, v);
+        return is_pattern(v) && rises(&p->env_pass, v) && push(&p->env_pass, v);
     case RUN_ENV_SET:
-        return is_setting(v) && push(&p->env_set, v);
+        return is_setting(v) && rises(&p->env_set, v) && push(&p->env_set, v);
     case RUN_SKILL_DIR:
         p->skill_dir = v;
-        return *v == '/';
+        return rt_is_path(v);
     case RUN_TMPDIR:
-        return *v == '/' && push(&p->tmpdirs, v);
+        return strcmp(p->target, "seatbelt") != 0 && is_next_tmpdir(&p->tmpdirs, v) && push(&p->tmpdirs, v);
     case RUN_IMAGE:
         p->image = v;
-        return *v != '\0';
+        return !strcmp(p->target, "docker") && is_image(v);
     case RUN_ACCEPT:
-        return is_loss(v) && push(&p->accept, v);
+        return is_loss(v) && rises(&p->accept, v) && push(&p->accept, v);
     case RUN_KEY_COUNT:
         break;
     }

@@ -5,6 +5,9 @@
 
 #include "runtime.h"
 
+/* Absolute and canonical: no `//`, `.` or `..`, no final slash but that of "/", not longer than a path can be. */
+bool rt_is_path(const char *path);
+
 /* Magic, format, size, digest and areas; says where the strings of the run section stand. */
 bool ll_open(struct rt_run *run, size_t *out_start, size_t *out_end);
 /* The digest that the header holds, as 64 hex digits. */

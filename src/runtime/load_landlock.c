@@ -10,7 +10,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a blob is little-endi
 
 static const char STEP[] = "artifact";
 
-enum { AREA_COUNT = 7, PATH_BYTES_MAX = 4095 /* PATH_MAX without its NUL */ };
+enum { AREA_COUNT = 7 };
 
 /* ---- What stands where ------------------------------------------------------------------------------- */
 
@@ -136,20 +136,6 @@ void ll_digest(const struct rt_artifact *a, char out_hex[65])
 /* ---- Elements ----------------------------------------------------------------------------------------
  * Exactly what the back end writes for the run section's confine, network and accept. */
 
-/* Absolute, no `//`, `.` or `..`, no final slash but that of "/". */
-static bool is_canonical(const char *path)
-{
-    if (!strcmp(path, "/"))
-        return true;
-    do {
-        size_t len = *path == '/' ? strcspn(path + 1, "/") : 0;
-        if (!len || (len == 1 && path[1] == '.') || (len == 2 && path[1] == '.' && path[2] == '.'))
-            return false;
-        path += len + 1;
-    } while (*path);
-    return true;
-}
-
 /* Strings stand in the order in which they are named, and fill the area: *next is where the next one begins. */
 static bool take_string(const struct rt_artifact *a, uint32_t offset, uint32_t *next)
 {
@@ -202,7 +188,7 @@ static bool check_rule(const struct ll_rule *r, const char *path)
         return false;
     if (r->root == LL_ROOT_TMPDIR) /* the whole of it */
         return !*path && r->type == LL_TYPE_DIR && r->flags == (LL_WRITABLE | LL_PRIVATE) && write && exec;
-    if (r->root != LL_ROOT_SLASH || !is_canonical(path) || strlen(path) > PATH_BYTES_MAX)
+    if (r->root != LL_ROOT_SLASH || !rt_is_path(path))
         return false;
     if (rt_path_within(path, "/proc"))
         return !path[5] && r->type == LL_TYPE_DIR && r->flags == LL_PROC && !write && !exec;

@@ -570,7 +570,9 @@ static void run_section_is_strict(void **state)
         {"format=", NULL, false},
         {"target=", "target=bwrap", false},
         {"profile=", "profile=", false},
-        {"profile=", "profile=x y\n", true},
+        {"profile=", "profile=x \"y\xc3\xa9", true},
+        {"profile=", "profile=x\ny", false},
+        {"profile=", "profile=\x7f", false},
         {"policy-digest=", "policy-digest=abc", false},
         {"confine=", "confine=no", false}, /* the header says otherwise */
         {"confine=", "confine=", false},
@@ -588,13 +590,30 @@ static void run_section_is_strict(void **state)
         {"env-pass=", "env-pass=A=B", false},
         {"env-pass=", "env-pass=A*B", false},
         {"env-pass=", "env-pass=*", true},
+        {"env-pass=", "env-pass=A\nB", false},
+        {"env-pass=", "env-pass=LC_*", false}, /* twice */
+        {"env-pass=", "env-pass=M", false},    /* not sorted */
         {"env-pass=", NULL, true},
         {"env-set=", "env-set=TZ", false},
         {"env-set=", "env-set==x", false},
         {"env-set=", "env-set=TZ=", true},
+        {"env-set=", "env-set=TZ=a\nb=c", true},
+        {"env-set=", "env-set=T\nZ=", false},
+        {"env-set=", "env-set=T*=", false},
         {"skill-dir=", "skill-dir=srv", false},
+        {"skill-dir=", "skill-dir=/srv//skill", false},
+        {"skill-dir=", "skill-dir=/srv/../skill", false},
+        {"skill-dir=", "skill-dir=/srv/", false},
         {"skill-dir=", NULL, true},
         {"tmpdir=", "tmpdir=tmp", false},
+        {"tmpdir=", "tmpdir=/srv", false},
+        {"tmpdir=", "tmpdir=/home/u", false},
+        {"tmpdir=", "tmpdir=/tmp/", false},
+        {"tmpdir=", "tmpdir=/media", false}, /* before /mnt */
+        {"tmpdir=", "tmpdir=/mnt", false},   /* twice */
+        {"tmpdir=", "tmpdir=/var/tmp", true},
+        {"tmpdir=", NULL, true},
+        {"accept=", "image=debian:12", false}, /* of docker alone */
         {"tmpdir=", "image=x", false}, /* out of order */
         {"accept=", "accept=metadata", false}, /* the header has a view */
         {"accept=", "accept=", false},
@@ -647,6 +666,32 @@ static void expected_digest_pins(void **state)
 }
 
 /* ---- Text formats ------------------------------------------------------------------------------------ */
+
+static void settings_rise_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second;
+        bool good;
+    } cases[] = {
+        {"env-set=A=z", "env-set=AB=a", true},
+        {"env-set=AB=a", "env-set=A=z", false},
+        {"env-set=A=1", "env-set=A=2", false},
+        {"env-set=A=1", "env-set=A!=2", true},
+        {"accept=a", "accept=b", true},
+        {"accept=b", "accept=a", false},
+        {"accept=a", "accept=a", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        blob_begin(&blob, true, "0");
+        blob_run(&blob, cases[i].first);
+        blob_run(&blob, cases[i].second);
+        blob_needs_and_filters(&blob, false, true);
+        blob_lay_out(&blob);
+        if (load(blob.bytes, blob.len) != cases[i].good)
+            fail_msg("%s %s", cases[i].first, cases[i].second);
+    }
+}
 
 struct text {
     const char *target, *body, *before, *prefix, *after; /* around each string of the run section */
@@ -762,6 +807,29 @@ static void escapes_of_lines_are_strict(void **state)
     }
 }
 
+/* An image is a word of the engine's command line, and no option. */
+static void images_are_names(void **state)
+{
+    (void)state;
+    static char out[1 << 14];
+    static const struct {
+        const char *set;
+        bool good;
+    } cases[] = {
+        {"image=debian:12", true}, {"image=a/b@sha256:00", true}, {"image=-v", false},        {"image=--privileged", false},
+        {"image=", false},         {"image=a b", false},          {"image=a\tb", false},      {"image=a\x7f", false},
+        {"tmpdir=/mnt", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            const char *target = texts[t].target;
+            bool good = !strncmp(cases[i].set, "tmpdir", 6) ? strcmp(target, "seatbelt") != 0
+                                                            : cases[i].good && !strcmp(target, "docker");
+            if (load(out, build_text(&texts[t], cases[i].set, out)) != good)
+                fail_msg("%s: %s", target, cases[i].set);
+        }
+}
+
 static void other_files_are_refused(void **state)
 {
     (void)state;
@@ -798,6 +866,7 @@ int main(void)
         cmocka_unit_test(key_twice_is_refused),        cmocka_unit_test(expected_digest_pins),
         cmocka_unit_test(texts_are_read_and_guarded),  cmocka_unit_test(escapes_of_lines_are_strict),
         cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(settings_rise_by_name),       cmocka_unit_test(images_are_names),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }
