@@ -96,6 +96,9 @@ enum ll_flag {
 
 enum ll_root { LL_ROOT_SLASH = 0, LL_ROOT_TMPDIR = 1 };
 enum ll_type { LL_TYPE_ANY = 0, LL_TYPE_DIR = 1, LL_TYPE_FILE = 2 };
+/* Write grants of one blob: the runtime holds two descriptors for each while it makes the view. */
+enum { LL_WRITABLE_MAX = 256 };
+
 enum ll_rule_flag {
     LL_OPTIONAL = 1 << 0, /* missing at launch: skip */
     LL_FOLLOW = 1 << 1,   /* links are followed where only root could have made them */

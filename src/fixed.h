@@ -2,6 +2,9 @@
 #ifndef SBX_FIXED_H
 #define SBX_FIXED_H
 
+/* Bytes of the longest path: Linux's PATH_MAX without its NUL. */
+enum { FIXED_PATH_BYTES = 4095 };
+
 /* Where the private TMPDIR may be, best first. */
 #define ARTIFACT_TMPDIRS "/tmp", "/var/tmp", "/mnt", "/media"
 

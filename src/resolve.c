@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fixed.h"
+
 /* As the kernel's own bound on links in one look-up (path_resolution(7)). */
-enum { MAX_LINKS = 40, MAX_PATH_BYTES = 64 * 1024, MAX_LINK_BYTES = 4096 };
+enum { MAX_LINKS = 40, MAX_LINK_BYTES = 4096 };
 
 void resolve_init(struct resolver *r, const struct resolve_env *env, enum ir_system system, struct arena *a,
                   struct diag_list *diags)
@@ -59,8 +61,8 @@ static bool check_text(struct resolver *r, const struct decl_path *p)
         complain(r, DIAG_BAD_PATH, p, (size_t)(nul - p->text), 1, "a path cannot hold a NUL byte");
         return false;
     }
-    if (p->len > MAX_PATH_BYTES) {
-        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "a path is longer than %d bytes", MAX_PATH_BYTES);
+    if (p->len > FIXED_PATH_BYTES) {
+        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "a path is longer than %d bytes", FIXED_PATH_BYTES);
         return false;
     }
     if (strchr(" \t\r\n", p->text[p->len - 1]))
@@ -471,9 +473,14 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
     } else {
         result = on_this_host(r, p, path, must_exist, out);
     }
-    if (result == RESOLVED)
-        out->path_len = (uint32_t)strlen(out->path);
-    return result;
+    if (result != RESOLVED)
+        return result;
+    out->path_len = (uint32_t)strlen(out->path);
+    if (out->path_len > FIXED_PATH_BYTES) {
+        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "the whole path is longer than %d bytes", FIXED_PATH_BYTES);
+        return RESOLVE_ERROR;
+    }
+    return RESOLVED;
 }
 
 const char *resolve_folder(struct resolver *r, const char *path)

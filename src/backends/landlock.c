@@ -115,12 +115,18 @@ static const char *obstacle(const struct ir_rule *r)
 static bool fits(const struct ir_policy *p, struct diag_list *diags)
 {
     bool ok = true;
+    size_t writable = 0;
     for (size_t i = 0; i < p->n_rules; i++) {
         const char *why = obstacle(&p->rules[i]);
-        if (!why)
+        if (why)
+            diag_add(diags, DIAG_CANNOT, p->rules[i].span, "%s", why);
+        ok &= !why;
+        if (!(rule_flags(&p->rules[i]) & LL_WRITABLE) || ++writable != LL_WRITABLE_MAX + 1)
             continue;
+        struct diag *d = diag_add(diags, DIAG_LIMIT_EXCEEDED, p->rules[i].span,
+                                  "landlock: more than %d grants of writing", LL_WRITABLE_MAX);
+        diag_hint(diags, d, "grant a folder above them");
         ok = false;
-        diag_add(diags, DIAG_CANNOT, p->rules[i].span, "%s", why);
     }
     return ok;
 }

@@ -153,8 +153,8 @@ static bool keep(struct rt_run *run, const struct ll_rule *r, const struct stat 
         v->private[v->n_private++] = o;
         return true;
     }
-    if (v->n_writable == VIEW_WRITABLE_MAX)
-        return rt_fail(run, "view", "%s: more than %d write grants", ll_clause(run, r), (int)VIEW_WRITABLE_MAX);
+    if (v->n_writable == LL_WRITABLE_MAX)
+        return rt_fail(run, "view", "%s: more than %d write grants", ll_clause(run, r), (int)LL_WRITABLE_MAX);
     v->writable[v->n_writable++] = o;
     return rt_check_grant(run, st, ll_clause(run, r));
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../artifact.h"
 #include "stage.h"
 #include "sys.h"
 
@@ -126,7 +127,7 @@ static bool make_proc(struct view *v, int control)
 
 bool view_make(struct view *v, int control)
 {
-    int places[VIEW_WRITABLE_MAX];
+    int places[LL_WRITABLE_MAX];
     v->tmpdir_fd = v->proc_fd = -1;
     /* Nothing done here may reach the host, and nothing that the host mounts later may appear here. */
     if (sys_mount_setattr(AT_FDCWD, "/", 0, MS_PRIVATE))

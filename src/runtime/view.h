@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Write grants of one view; each needs two descriptors while it is made. */
-enum { VIEW_WRITABLE_MAX = 256 };
-
 /* One folder or file of the host, as the parent opened and checked it. */
 struct view_object {
     const char *path;
