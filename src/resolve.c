@@ -10,7 +10,7 @@
 #include "fixed.h"
 
 /* As the kernel's own bound on links in one look-up (path_resolution(7)). */
-enum { MAX_LINKS = 40, MAX_LINK_BYTES = 4096 };
+enum { MAX_LINKS = 40, MAX_LINK_BYTES = 4096, MAX_TEXT_BYTES = 64 * 1024 };
 
 void resolve_init(struct resolver *r, const struct resolve_env *env, enum ir_system system, struct arena *a,
                   struct diag_list *diags)
@@ -61,8 +61,8 @@ static bool check_text(struct resolver *r, const struct decl_path *p)
         complain(r, DIAG_BAD_PATH, p, (size_t)(nul - p->text), 1, "a path cannot hold a NUL byte");
         return false;
     }
-    if (p->len > FIXED_PATH_BYTES) {
-        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "a path is longer than %d bytes", FIXED_PATH_BYTES);
+    if (p->len > MAX_TEXT_BYTES) {
+        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "a path is longer than %d bytes", MAX_TEXT_BYTES);
         return false;
     }
     if (strchr(" \t\r\n", p->text[p->len - 1]))
