@@ -3,29 +3,38 @@
 An attempt is run outside any sandbox first, where it must work; then in each sandbox. `none` and `open` say
 whether it may work there under `network none` and `network open`.
 
+Landlock is tried twice, the second time as `--accept metadata` compiles it: without a private view. There all
+content is guarded by Landlock alone, and what `by_view` names may work or not.
+
 Words in arguments: {out} a folder beside every grant, {ws} granted for writing, {ro} granted for reading,
 {one} a file granted for writing, {socks} granted for writing and holding sockets of the outside, {outsocks} the
-same without a grant, {home} the caller's home, {tcp} {tcp6} {udp} {free} ports, {victim} a process outside,
-{name} an abstract socket, {bin} the folder of the probe.
+same without a grant, {home} the caller's home, {tcp} {tcp6} {udp} ports, {victim} a process outside, {init}
+pid 1 of the sandbox (outside: the victim), {name} an abstract socket, a file in /dev/shm and a queue, {shm} {sem}
+{msg} numbers of the outside, {bin} the folder of the probe.
 """
 from collections import namedtuple
 
 # host: the kernel or its settings may lack it; then it is skipped, with the reason, not failed.
 # root: only root can do it even unconfined.  via: "pty" or "fds", how the runner starts it.
-Attempt = namedtuple("Attempt", "name args none open host root via")
+# view: only the private view forbids it.
+Attempt = namedtuple("Attempt", "name args none open host root via view")
 
 
 def forbidden(name, *args, host=False, root=False, via=None):
-    return Attempt(name, args, False, False, host, root, via)
+    return Attempt(name, args, False, False, host, root, via, False)
+
+
+def by_view(name, *args, host=False):
+    return Attempt(name, args, False, False, host, False, None, True)
 
 
 def granted(name, *args, host=False):
-    return Attempt(name, args, True, True, host, False, None)
+    return Attempt(name, args, True, True, host, False, None, False)
 
 
 def network(name, *args, host=False):
     """Works with an open network only."""
-    return Attempt(name, args, False, True, host, False, None)
+    return Attempt(name, args, False, True, host, False, None, False)
 
 
 FILES = [
@@ -76,14 +85,20 @@ FILES = [
     forbidden("unlink", "{one}"),
     forbidden("rename", "{one}", "{ws}/taken"),
     forbidden("mknod", "{ws}/device", root=True),
-    forbidden("chmod", "{out}/canary"),
-    forbidden("chmod", "{ro}/file"),
-    forbidden("chown", "{out}/canary"),
-    forbidden("chown", "{ro}/file"),
-    forbidden("utimes", "{out}/canary"),
-    forbidden("utimes", "{ro}/file"),
-    forbidden("setxattr", "{out}/canary", host=True),
-    forbidden("setxattr", "{ro}/file", host=True),
+    by_view("chmod", "{out}/canary"),
+    by_view("chmod", "{ro}/file"),
+    by_view("chown", "{out}/canary"),
+    by_view("chown", "{ro}/file"),
+    by_view("utimes", "{out}/canary"),
+    by_view("utimes", "{ro}/file"),
+    by_view("setxattr", "{out}/canary", host=True),
+    by_view("setxattr", "{ro}/file", host=True),
+    # The mount flag and no_new_privs each forbid it: both are asked for.
+    by_view("honours-setuid", "{ws}", host=True),
+    by_view("honours-setuid", "{one}", host=True),
+    by_view("honours-setuid", "{ro}", host=True),
+    forbidden("exec", "{ro}/set-uid", "other-uid", host=True),
+    forbidden("exec", "{ws}/set-uid", "other-uid", host=True),
     forbidden("exec", "{out}/program", "true"),
     granted("read", "{ro}/file"),
     granted("read", "{ws}/file"),
@@ -120,7 +135,7 @@ SOCKETS = [
     network("tcp", "::1", "{tcp6}", host=True),
     network("fast-open", "127.0.0.1", "{tcp}"),
     network("udp", "127.0.0.1", "{udp}"),
-    network("bind", "127.0.0.1", "{free}"),
+    network("bind", "127.0.0.1", "0"),
     network("netlink"),
     # Under `open` too: MPTCP passes Landlock's eyes only, so it is allowed where TCP is.
     network("mptcp", "127.0.0.1", "{tcp}", host=True),
@@ -148,6 +163,10 @@ PROCESSES = [
     forbidden("kill", "{victim}"),
     forbidden("ptrace", "{victim}"),
     forbidden("memory", "{victim}"),
+    forbidden("vm-read", "{victim}"),
+    forbidden("ptrace", "{init}"),
+    forbidden("memory", "{init}"),
+    forbidden("vm-read", "{init}"),
     forbidden("root-of", "{victim}", "{out}/canary"),
     forbidden("setns", "{victim}", root=True),
     forbidden("user-namespace", host=True),
@@ -156,6 +175,11 @@ PROCESSES = [
     forbidden("capabilities"),
     forbidden("new-privileges"),
     forbidden("add-key", host=True),
+    forbidden("shared-memory", "{shm}", host=True),
+    forbidden("semaphore", "{sem}", host=True),
+    forbidden("queue", "{msg}", host=True),
+    forbidden("posix-queue", "/{name}", host=True),
+    forbidden("read", "/dev/shm/{name}", host=True),
     forbidden("type-stdin", host=True, via="pty"),
     forbidden("type-tty", host=True, via="pty"),
     granted("variable", "SBX_PASSED"),

@@ -14,6 +14,7 @@
 #include <linux/if_packet.h>
 #include <linux/io_uring.h>
 #include <linux/vm_sockets.h>
+#include <mqueue.h>
 #include <net/ethernet.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -25,14 +26,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -41,7 +48,7 @@
 #define IPPROTO_MPTCP 262
 #endif
 
-enum { ANSWER_TIMEOUT_S = 2, VICTIM_LIFETIME_S = 300, LARGEST_FD = 1024 };
+enum { ANSWER_TIMEOUT_S = 2, VICTIM_LIFETIME_S = 3600, LARGEST_FD = 1024 };
 
 /* An attempt: 0 when it worked, -1 with errno set when it did not. */
 typedef int attempt(char **arg);
@@ -204,6 +211,22 @@ static int try_exec(char **arg)
 static int try_chdir_read(char **arg)
 {
     return chdir(arg[0]) < 0 ? -1 : try_read(arg + 1);
+}
+
+/* Would a set-user-ID file here give a program another user's rights? */
+static int try_honours_setuid(char **arg)
+{
+    struct statvfs fs;
+    if (statvfs(arg[0], &fs))
+        return -1;
+    return fs.f_flag & ST_NOSUID ? fail(EPERM) : 0;
+}
+
+/* For `exec` of a copy of this program that belongs to another user and is set-user-ID. */
+static int try_other_uid(char **arg)
+{
+    (void)arg;
+    return geteuid() != getuid() ? 0 : fail(EPERM);
 }
 
 /* ---- Sockets ------------------------------------------------------------------------------------------- */
@@ -519,6 +542,14 @@ static int try_memory(char **arg)
     return close_ok(open(path, O_RDONLY | O_CLOEXEC));
 }
 
+/* Rights are asked before the address is looked at: one that is not mapped there says that they are enough. */
+static int try_vm_read(char **arg)
+{
+    char byte;
+    const struct iovec here = {&byte, 1}, there = {&byte, 1};
+    return process_vm_readv(pid_of(arg[0]), &here, 1, &there, 1, 0) >= 0 || errno == EFAULT ? 0 : -1;
+}
+
 static int try_root_of(char **arg)
 {
     char path[4096];
@@ -588,6 +619,35 @@ static int try_add_key(char **arg)
     return syscall(SYS_add_key, "user", "sbx-probe", "x", 1, process_keyring) < 0 ? -1 : 0;
 }
 
+/* ---- Objects of the IPC namespace: numbers that the victim's first line tells --------------------------- */
+
+static int id_of(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
+static int try_shared_memory(char **arg)
+{
+    void *at = shmat(id_of(arg[0]), NULL, SHM_RDONLY);
+    return (intptr_t)at == -1 ? -1 : 0;
+}
+
+static int try_semaphore(char **arg)
+{
+    return semctl(id_of(arg[0]), 0, GETVAL) < 0 ? -1 : 0;
+}
+
+static int try_queue(char **arg)
+{
+    struct msqid_ds state;
+    return msgctl(id_of(arg[0]), IPC_STAT, &state);
+}
+
+static int try_posix_queue(char **arg)
+{
+    return close_ok(mq_open(arg[0], O_RDONLY | O_CLOEXEC));
+}
+
 /* ---- Terminal ------------------------------------------------------------------------------------------ */
 
 static int type_into(int fd)
@@ -616,17 +676,33 @@ static int try_true(char **arg)
     return 0;
 }
 
-/* A process outside for others to attack: says "ready", ignores the probe's signal, ends by itself. */
-_Noreturn static int be_victim(char **arg)
+/* A process outside for others to attack: `victim /NAME` prints the numbers of a shared memory, a semaphore
+ * and a queue, and makes a POSIX queue of that name. Ignores the probe's signal. TERM, the end of its parent
+ * or its own deadline ends it and all that it made. */
+static int be_victim(char **arg)
 {
-    (void)arg;
+    sigset_t ends;
+    int signal_number;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGALRM);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
     signal(SIGUSR1, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     alarm(VICTIM_LIFETIME_S);
-    puts("ready");
+    int memory = shmget(IPC_PRIVATE, 1, 0600);
+    int semaphore = semget(IPC_PRIVATE, 1, 0600);
+    int queue = msgget(IPC_PRIVATE, 0600);
+    close_ok(mq_open(arg[0], O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600, NULL));
+    printf("%d %d %d\n", memory, semaphore, queue);
     fflush(stdout);
-    for (;;)
-        pause();
+    sigwait(&ends, &signal_number);
+    shmctl(memory, IPC_RMID, NULL);
+    semctl(semaphore, 0, IPC_RMID);
+    msgctl(queue, IPC_RMID, NULL);
+    mq_unlink(arg[0]);
+    return 0;
 }
 
 /* ---- Table --------------------------------------------------------------------------------------------- */
@@ -660,6 +736,8 @@ static const struct {
     {"setxattr", 1, try_setxattr},
     {"exec", 1, try_exec},
     {"chdir-read", 2, try_chdir_read},
+    {"honours-setuid", 1, try_honours_setuid},
+    {"other-uid", 0, try_other_uid},
     {"tcp", 2, try_tcp},
     {"mptcp", 2, try_mptcp},
     {"fast-open", 2, try_fast_open},
@@ -683,6 +761,7 @@ static const struct {
     {"kill", 1, try_kill},
     {"ptrace", 1, try_ptrace},
     {"memory", 1, try_memory},
+    {"vm-read", 1, try_vm_read},
     {"root-of", 2, try_root_of},
     {"setns", 1, try_setns},
     {"user-namespace", 0, try_user_namespace},
@@ -691,10 +770,14 @@ static const struct {
     {"capabilities", 0, try_capabilities},
     {"new-privileges", 0, try_new_privileges},
     {"add-key", 0, try_add_key},
+    {"shared-memory", 1, try_shared_memory},
+    {"semaphore", 1, try_semaphore},
+    {"queue", 1, try_queue},
+    {"posix-queue", 1, try_posix_queue},
     {"type-stdin", 0, try_type_stdin},
     {"type-tty", 0, try_type_tty},
     {"true", 0, try_true},
-    {"victim", 0, be_victim},
+    {"victim", 1, be_victim},
 };
 
 int main(int argc, char **argv)
