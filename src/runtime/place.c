@@ -86,50 +86,29 @@ bool rt_place_on_host(struct rt_run *run, bool (*sees)(struct rt_run *run, const
                    run->policy.tmpdirs.n, run->workdir);
 }
 
-/* ---- What no grant may reach ------------------------------------------------------------------------- */
-
-static bool protect_one(struct rt_run *run, const char *path, const char *of)
-{
-    struct stat st;
-    if (stat(path, &st))
-        return rt_fail_errno(run, errno, "self-writable", "`%s` (%s)", path, of);
-    if (run->n_protect == RT_PROTECTED_MAX)
-        return rt_fail(run, "self-writable", "`%s` (%s) lies too deep", path, of);
-    run->protect[run->n_protect++] = (struct rt_protected){st.st_dev, st.st_ino, of};
-    return true;
-}
-
-bool rt_protect(struct rt_run *run, const char *path, const char *of)
-{
-    char real[PATH_MAX];
-    if (!realpath(path, real))
-        return rt_fail_errno(run, errno, "self-writable", "`%s` (%s)", path, of);
-    if (!protect_one(run, real, of))
-        return false;
-    for (char *slash; (slash = strrchr(real, '/')) && slash != real;) {
-        *slash = '\0';
-        if (!protect_one(run, real, of))
-            return false;
-    }
-    return protect_one(run, "/", of);
-}
-
-bool rt_check_grant(struct rt_run *run, const struct stat *st, const char *clause)
-{
-    for (size_t i = 0; i < run->n_protect; i++)
-        if (run->protect[i].dev == st->st_dev && run->protect[i].ino == st->st_ino)
-            return rt_fail(run, "self-writable", "%s reaches %s", clause, run->protect[i].of);
-    return true;
-}
-
-/* ---- Opening a grant --------------------------------------------------------------------------------- */
+/* ---- Walking a path ---------------------------------------------------------------------------------- */
 
 enum { LINKS_MAX = 40 };
 
+static bool protect_one(struct rt_run *run, const struct stat *st, const char *of)
+{
+    for (size_t i = 0; i < run->n_protect; i++)
+        if (run->protect[i].dev == st->st_dev && run->protect[i].ino == st->st_ino)
+            return true;
+    if (run->n_protect == RT_PROTECTED_MAX)
+        return rt_fail(run, "self-writable", "%s lies too deep", of);
+    run->protect[run->n_protect++] = (struct rt_protected){st->st_dev, st->st_ino, of, false};
+    return true;
+}
+
+/* From "/" on, component by component, through links. */
 struct walk {
     int dir;
     bool roots; /* every folder so far belongs to root, and nobody else may write it */
+    bool any;   /* links of whoever are followed, not those of root alone */
     int links;
+    struct rt_run *protect; /* each folder on the way is protected there; NULL: none is */
+    const char *of;
     char rest[2 * PATH_MAX]; /* what is still to be walked */
 };
 
@@ -144,7 +123,7 @@ static bool enter(struct walk *w, int fd)
     if (fstat(fd, &st))
         return false;
     w->roots = w->roots && !st.st_uid && !(st.st_mode & 022);
-    return true;
+    return !w->protect || protect_one(w->protect, &st, w->of);
 }
 
 static bool restart(struct walk *w)
@@ -161,7 +140,7 @@ static bool follow(struct walk *w, int link)
     if (fstat(link, &st))
         return false;
     errno = ELOOP;
-    if (!w->roots || st.st_uid || w->links++ == LINKS_MAX)
+    if ((!w->any && (!w->roots || st.st_uid)) || w->links++ == LINKS_MAX)
         return false;
     ssize_t n = readlinkat(link, "", target, sizeof target);
     if (n <= 0)
@@ -226,23 +205,113 @@ static int step(struct walk *w, int *out)
     return -1;
 }
 
-static int open_followed(const char *path)
+/* The object, or -1 with errno; w->dir is the folder that holds it, if it is no folder, and is to be closed. */
+static int walk_to_end(struct walk *w, const char *path)
 {
-    struct walk w = {.dir = -1};
     int fd = -1, more = 0;
-    if (strlen(path) >= sizeof w.rest) {
+    if (strlen(path) >= sizeof w->rest) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    strncpy(w.rest, path, sizeof w.rest - 1);
-    if (restart(&w))
-        while (!(more = step(&w, &fd)))
+    strncpy(w->rest, path, sizeof w->rest - 1);
+    if (restart(w))
+        while (!(more = step(w, &fd)))
             ;
-    int error = errno;
-    if (w.dir >= 0)
-        close(w.dir);
-    errno = error;
     return more == 1 ? fd : -1;
+}
+
+static void walk_done(struct walk *w)
+{
+    int error = errno;
+    if (w->dir >= 0)
+        close(w->dir);
+    errno = error;
+}
+
+/* ---- What no grant may reach ------------------------------------------------------------------------- */
+
+/* Could the file be changed by another name? Only by who owns it or may write it: the command has no
+ * capabilities. */
+static bool has_other_names(int fd, const struct stat *st)
+{
+    if (S_ISDIR(st->st_mode) || st->st_nlink < 2)
+        return false;
+    if (!geteuid() || st->st_uid == geteuid())
+        return true;
+    /* Linux before 5.8 cannot be asked. */
+    return !faccessat(fd, "", W_OK, AT_EMPTY_PATH | AT_EACCESS) || (errno != EACCES && errno != EROFS);
+}
+
+/* The device of the folder counts too: on an overlay a file may show another one. */
+static void mark_linked(struct rt_run *run, const struct stat *file, int dir)
+{
+    struct stat st;
+    bool known = dir >= 0 && !fstat(dir, &st);
+    for (size_t i = 0; i < run->n_protect; i++) {
+        struct rt_protected *p = &run->protect[i];
+        if ((p->dev == file->st_dev && p->ino == file->st_ino) ||
+            (known && p->dev == st.st_dev && p->ino == st.st_ino))
+            p->linked = true;
+    }
+}
+
+static const char *absolute(struct rt_run *run, const char *path)
+{
+    char cwd[PATH_MAX];
+    if (*path == '/')
+        return path;
+    if (!getcwd(cwd, sizeof cwd))
+        return NULL;
+    return rt_printf(run, "%s/%s", cwd, path);
+}
+
+bool rt_protect(struct rt_run *run, const char *path, const char *of)
+{
+    struct walk w = {.dir = -1, .any = true, .protect = run, .of = of};
+    struct stat st, end;
+    const char *name = absolute(run, path);
+    if (!name || stat(path, &st))
+        return rt_fail_errno(run, errno, "self-writable", "`%s` (%s)", path, of);
+    if (!protect_one(run, &st, of))
+        return false;
+    int fd = walk_to_end(&w, name);
+    bool ok = fd >= 0 && !fstat(fd, &end) && protect_one(run, &end, of);
+    if (!ok)
+        rt_fail_errno(run, errno, "self-writable", "`%s` (%s)", path, of);
+    else if (has_other_names(fd, &end))
+        mark_linked(run, &end, w.dir);
+    if (fd >= 0)
+        close(fd);
+    walk_done(&w);
+    return ok;
+}
+
+
+bool rt_check_grant(struct rt_run *run, const struct stat *st, const char *clause)
+{
+    const struct rt_protected *linked = NULL;
+    for (size_t i = 0; i < run->n_protect; i++) {
+        const struct rt_protected *p = &run->protect[i];
+        if (p->dev != st->st_dev)
+            continue;
+        if (p->ino == st->st_ino)
+            return rt_fail(run, "self-writable", "%s reaches %s", clause, p->of);
+        if (p->linked)
+            linked = p;
+    }
+    return !linked ||
+           rt_fail(run, "self-writable", "%s may reach %s, which has other names on this file system (hard links)",
+                   clause, linked->of);
+}
+
+/* ---- Opening a grant --------------------------------------------------------------------------------- */
+
+static int open_followed(const char *path)
+{
+    struct walk w = {.dir = -1};
+    int fd = walk_to_end(&w, path);
+    walk_done(&w);
+    return fd;
 }
 
 int rt_open_grant(const char *path, bool follow_links)

@@ -81,11 +81,13 @@ struct rt_options {
     uint64_t timeout_ms;                               /* 0: not given */
 };
 
-/* Files and folders that no write grant may reach: artifact, sbxrun, tool and all folders above them. */
+/* Files and folders that no write grant may reach: artifact, sbxrun, tool, all folders above them and above
+ * each link that their names lead through. */
 struct rt_protected {
     dev_t dev;
     ino_t ino;
     const char *of; /* "the artifact", ... */
+    bool linked;    /* a file of other names, or its folder: no write grant on this device */
 };
 
 /* How a command ended, filled by supervise.c. */
@@ -207,7 +209,8 @@ bool rt_place_workdir(struct rt_run *run, bool (*sees)(struct rt_run *run, const
 /* For sees(): would a grant of `granted` make `path` exist: at or beneath it, or a parent of it? */
 bool rt_grant_shows(const char *path, const char *granted);
 
-/* Adds an object and all folders above it to run->protect. `of` is what it is, for messages; static. */
+/* Adds to run->protect the object, all folders of its name as given, and all those of each link that this name
+ * leads through. `of` is what it is, for messages; static. */
 bool rt_protect(struct rt_run *run, const char *path, const char *of);
 /* Refuses (`self-writable`) a write grant on an object that is, or lies above, the artifact, sbxrun or the
  * tool. `clause` is for the message. */

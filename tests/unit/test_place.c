@@ -159,6 +159,67 @@ static void no_grant_reaches_what_runs(void **state)
     assert_false(rt_check_grant(&run, &st, "write \"/\""));
 }
 
+static bool grant_passes(const char *path)
+{
+    struct stat st;
+    memset(&run.error, 0, sizeof run.error);
+    assert_int_equal(stat(path, &st), 0);
+    bool ok = rt_check_grant(&run, &st, "write");
+    assert_true(ok || !strcmp(run.error.step, "self-writable"));
+    return ok;
+}
+
+/* Who may exchange a link on the way decides what runs under that name the next time. */
+static void names_of_what_runs_are_kept(void **state)
+{
+    (void)state;
+    reset();
+    assert_true(rt_protect(&run, under("d/f"), "the artifact"));
+    assert_true(grant_passes(under("open")));
+    reset();
+    assert_true(rt_protect(&run, under("open/link"), "the artifact")); /* to d/f */
+    assert_false(grant_passes(under("open")));
+    assert_false(grant_passes(under("d")));
+    assert_true(grant_passes(under("d/e")));
+
+    /* By links of links, upwards, and by a name that is relative to the working folder. */
+    assert_int_equal(symlink("../../open/link", under("d/e/chain")), 0);
+    assert_int_equal(chdir(under("d")), 0);
+    reset();
+    bool relative = rt_protect(&run, "e/../../d/e/chain", "the artifact");
+    bool object_first = run.n_protect && grant_passes("e") == false;
+    struct stat f;
+    assert_int_equal(stat("f", &f), 0);
+    object_first &= run.protect[0].ino == f.st_ino && run.protect[0].dev == f.st_dev;
+    bool kept = !grant_passes(under("open")) && !grant_passes(base) && !grant_passes("/");
+    assert_int_equal(chdir("/"), 0);
+    unlink(under("d/e/chain"));
+    assert_true(relative && object_first && kept);
+
+    reset();
+    assert_false(rt_protect(&run, under("loop"), "the artifact"));
+    assert_string_equal(run.error.step, "self-writable");
+    reset();
+    assert_false(rt_protect(&run, under("none"), "the artifact"));
+}
+
+static void hard_links_of_what_runs_are_kept(void **state)
+{
+    (void)state;
+    struct stat here, shm;
+    reset();
+    assert_true(rt_protect(&run, under("d/f"), "the artifact"));
+    assert_true(grant_passes(under("d/e")));
+    assert_int_equal(link(under("d/f"), under("open/hard")), 0);
+    reset();
+    bool protected = rt_protect(&run, under("d/f"), "the artifact"), passes = grant_passes(under("d/e"));
+    bool said = strstr(run.error.why, "hard links") && strstr(run.error.why, "the artifact");
+    bool elsewhere = stat("/dev/shm", &shm) || stat(base, &here) || shm.st_dev == here.st_dev || grant_passes("/dev/shm");
+    bool nearer = !grant_passes(under("d")) && strstr(run.error.why, "reaches");
+    unlink(under("open/hard"));
+    assert_true(protected && !passes && said && elsewhere && nearer);
+}
+
 /* ---- Working folder and TMPDIR ----------------------------------------------------------------------- */
 
 static const char *granted;
@@ -328,6 +389,8 @@ int main(void)
         cmocka_unit_test(links_of_root_are_followed_for_presets),
         cmocka_unit_test(links_of_others_are_not),
         cmocka_unit_test(no_grant_reaches_what_runs),
+        cmocka_unit_test(names_of_what_runs_are_kept),
+        cmocka_unit_test(hard_links_of_what_runs_are_kept),
         cmocka_unit_test(whole_components_count),
         cmocka_unit_test(workdir_is_seen_or_refused),
         cmocka_unit_test(tmpdir_leaves_the_workdir_alone),
