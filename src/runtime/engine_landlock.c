@@ -190,7 +190,7 @@ static bool add_rule(struct rt_run *run, const struct ll_rule *r)
         return true; /* stands only inside the view */
     int fd = rt_open_grant(ll_string(&run->artifact, r->path), r->flags & LL_FOLLOW);
     if (fd < 0)
-        return is_missing(r, errno) || rt_fail_errno(run, errno, "grant", "%s", ll_clause(run, r));
+        return is_missing(r, errno) || rt_grant_failed(run, errno, ll_clause(run, r));
     bool ok = add_opened(run, r, fd);
     close(fd);
     return ok;

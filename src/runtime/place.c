@@ -106,6 +106,7 @@ struct walk {
     int dir;
     bool roots; /* every folder so far belongs to root, and nobody else may write it */
     bool any;   /* links of whoever are followed, not those of root alone */
+    bool blind; /* who root is cannot be seen: not even "/" shows as root's */
     int links;
     struct rt_run *protect; /* each folder on the way is protected there; NULL: none is */
     const char *of;
@@ -128,8 +129,12 @@ static bool enter(struct walk *w, int fd)
 
 static bool restart(struct walk *w)
 {
+    struct stat st;
     w->roots = true;
-    return enter(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!enter(w, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) || fstat(w->dir, &st))
+        return false;
+    w->blind = st.st_uid;
+    return true;
 }
 
 /* Puts a link's target in front of the rest. */
@@ -139,6 +144,10 @@ static bool follow(struct walk *w, int link)
     struct stat st;
     if (fstat(link, &st))
         return false;
+    if (w->blind && !w->any) {
+        errno = EOVERFLOW;
+        return false;
+    }
     errno = ELOOP;
     if ((!w->any && (!w->roots || st.st_uid)) || w->links++ == LINKS_MAX)
         return false;
@@ -312,6 +321,15 @@ static int open_followed(const char *path)
     int fd = walk_to_end(&w, path);
     walk_done(&w);
     return fd;
+}
+
+bool rt_grant_failed(struct rt_run *run, int error, const char *clause)
+{
+    if (error == EOVERFLOW)
+        return rt_fail(run, "grant",
+                       "%s is a link here, and whose it is cannot be seen: root has no number in this user namespace",
+                       clause);
+    return rt_fail_errno(run, error, "grant", "%s", clause);
 }
 
 int rt_open_grant(const char *path, bool follow_links)

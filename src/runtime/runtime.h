@@ -218,9 +218,11 @@ bool rt_check_grant(struct rt_run *run, const struct stat *st, const char *claus
 
 /* Opens an absolute path as O_PATH|O_CLOEXEC. Without `follow` no component may be a link. With it links are
  * followed only while every folder and link on the way belongs to root and nobody else may write it.
- * Returns the descriptor, or -1 with errno (ELOOP for a link that may not be followed). The caller must be in
- * the initial view: in a user namespace root's files show another owner. */
+ * Returns the descriptor, or -1 with errno: ELOOP for a link that may not be followed, EOVERFLOW for one of which
+ * that cannot be said, as in a user namespace where root is not mapped; so never in one of our own making. */
 int rt_open_grant(const char *path, bool follow);
+/* Says why it failed. Always false. */
+bool rt_grant_failed(struct rt_run *run, int error, const char *clause);
 
 /* For engines whose body holds words that each end in NUL: the word at *at within [.., end), and moves *at
  * behind it; NULL at the end or if the last word is not closed. */

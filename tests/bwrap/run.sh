@@ -306,6 +306,42 @@ EOF
     holds tool-path-unused "bwrap came from PATH" test ! -e "$w/out/by-path"
 }
 
+# In a user namespace where root has no number nobody can say whose the system's own links are.
+unknown_root() {
+    if [ ! -L /bin ]; then
+        skip "$user/unknown-root" "/bin is no link here"
+    elif ! as "$bwrap" --unshare-user --uid 1001 --gid 1001 --dev-bind / / true 2> /dev/null; then
+        skip "$user/unknown-root" "no user namespace can be made"
+    else
+        complains unknown-root-is-said 125 '^sbxrun: grant: read "/bin"' \
+            as "$bwrap" --unshare-user --uid 1001 --gid 1001 --dev-bind / / \
+            sh -c "cd '$w/in' && exec '$t/sbxrun' '$w/p.bwrap' -- sh -c 'exit 0'"
+    fi
+}
+
+# What the command could exchange under the names of what runs.
+own_names() {
+    ln -s "$w/p.bwrap" "$w/out/link.bwrap"
+    complains artifact-by-link-in-grant 125 "^sbxrun: self-writable: " run "$w/out/link.bwrap" touch "$w/out/ran"
+    rm "$w/out/link.bwrap"
+    ln "$w/p.bwrap" "$w/out/hard.bwrap"
+    complains artifact-with-hard-link 125 "hard links" as_owner run "$w/p.bwrap" touch "$w/out/ran"
+    rm "$w/out/hard.bwrap"
+    ln -s "$bwrap" "$w/out/link"
+    complains tool-by-link-in-grant 125 "^sbxrun: self-writable: .* tool" \
+        as "$t/sbxrun" --cwd "$w/in" --tool "$w/out/link" "$w/p.bwrap" -- touch "$w/out/ran"
+    rm "$w/out/link"
+    holds own-names-nothing-ran "a refused command ran" test ! -e "$w/out/ran"
+}
+# The artifact belongs to the user while this runs.
+as_owner() {
+    chown "$user" "$w/p.bwrap"
+    "$@"
+    status=$?
+    chown "$me" "$w/p.bwrap"
+    return "$status"
+}
+
 # alive MARK: how many processes have the mark in their command line.
 alive() {
     n=0
@@ -504,6 +540,8 @@ for user in $users; do
     descriptors
     changes
     tools
+    unknown_root
+    own_names
     processes
     groups
     killed_early

@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/runtime.h"
@@ -136,6 +138,45 @@ static void links_of_others_are_not(void **state)
     assert_int_equal(opens(under("loop"), true, ""), ELOOP);
     /* What holds no link needs no owner. */
     assert_int_equal(opens(under("d/f"), true, under("d/f")), 0);
+}
+
+static bool put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* In a user namespace that maps but one user, and not to root, every owner is unknown. A link is not as good as
+ * missing then: programs would be gone without a word. */
+static void links_of_unknown_owners_are_said_to_be(void **state)
+{
+    (void)state;
+    char map[64];
+    snprintf(map, sizeof map, "1001 %u 1", (unsigned)geteuid());
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        if (unshare(CLONE_NEWUSER) || !put("/proc/self/uid_map", map))
+            _exit(99);
+        int link = rt_open_grant(under("relative"), true), link_error = errno;
+        int never = rt_open_grant(under("relative"), false), never_error = errno;
+        int plain = rt_open_grant(under("d/f"), true);
+        _exit(link >= 0 || link_error != EOVERFLOW || never >= 0 || never_error != ELOOP || plain < 0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 99)
+        SKIP("no user namespace can be made");
+    assert_int_equal(WEXITSTATUS(status), 0);
+    reset();
+    assert_false(rt_grant_failed(&run, EOVERFLOW, "read \"/bin\""));
+    assert_string_equal(run.error.step, "grant");
+    assert_non_null(strstr(run.error.why, "read \"/bin\" is a link"));
 }
 
 static void no_grant_reaches_what_runs(void **state)
@@ -388,6 +429,7 @@ int main(void)
         cmocka_unit_test(links_are_not_followed),
         cmocka_unit_test(links_of_root_are_followed_for_presets),
         cmocka_unit_test(links_of_others_are_not),
+        cmocka_unit_test(links_of_unknown_owners_are_said_to_be),
         cmocka_unit_test(no_grant_reaches_what_runs),
         cmocka_unit_test(names_of_what_runs_are_kept),
         cmocka_unit_test(hard_links_of_what_runs_are_kept),
