@@ -79,6 +79,13 @@ static bool before(const char *a, const char *b)
     return x < y;
 }
 
+/* By whole components. */
+static bool within(const char *path, const char *dir)
+{
+    const char *rest = behind(path, dir);
+    return rest && (!*rest || *rest == '/');
+}
+
 /* ---- Mounts ------------------------------------------------------------------------------------------ */
 
 static const char *plain_end(const char *s)
@@ -119,6 +126,14 @@ static char *take_field(struct reader *r, const char **s, const char *key)
     return start + n + 1;
 }
 
+/* What an engine has of its own: nothing of the host's is mounted from there, or over it. */
+static bool is_grantable(const char *source, const char *dest, const char *tmpdir)
+{
+    if (is(source, "/") || is(dest, "/") || within(source, "/proc") || within(dest, "/proc"))
+        return false;
+    return (!within(source, "/dev") || within(source, "/dev/shm")) && !within(dest, tmpdir);
+}
+
 static const char *read_bind(struct reader *r, const char *record, struct docker_mount *m)
 {
     static const char WRONG[] = "a mount that sbxc does not write";
@@ -133,10 +148,49 @@ static const char *read_bind(struct reader *r, const char *record, struct docker
         source[n - 1] = '\0';
         m->folder = true;
     }
-    if (!is_path(source) || !is_path(dest) || is(dest, "/"))
+    if (!is_path(source) || !is_path(dest) || !is_grantable(source, dest, r->p->tmpdirs.items[0]))
         return WRONG;
     if (r->out->n_mounts && !before(m[-1].dest, dest))
         return "mounts are not in order";
+    return NULL;
+}
+
+/* The mount whose destination is path[0, n), or NULL. */
+static const struct docker_mount *mount_at(const struct docker_words *w, const char *path, size_t n)
+{
+    size_t low = 0, high = w->n_mounts;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *dest = w->mounts[middle].dest;
+        if (!strncmp(dest, path, n) && !dest[n])
+            return &w->mounts[middle];
+        size_t same = 0;
+        while (same < n && dest[same] == path[same])
+            same++;
+        if (same < n && before(dest + same, path + same))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* A mount by another name is a part of one at its own place, with the rights that the part has there. */
+static const char *check_names(const struct docker_words *w)
+{
+    for (size_t i = 0; i < w->n_mounts; i++) {
+        const struct docker_mount *m = &w->mounts[i], *own = NULL;
+        if (is(m->source, m->dest))
+            continue;
+        for (size_t n = strlen(m->source); n && !own; n--) {
+            if (!m->source[n] || m->source[n] == '/')
+                own = mount_at(w, m->source, n);
+            if (own && !is(own->source, own->dest))
+                own = NULL;
+        }
+        if (!own || own->write != m->write || own->optional != m->optional)
+            return "another name of what is not granted so by its own";
+    }
     return NULL;
 }
 
@@ -161,7 +215,7 @@ static const char *read_mounts(struct reader *r)
             return "a label that is not of the mount before it";
         m->optional = true;
     }
-    return NULL;
+    return check_names(r->out);
 }
 
 /* ---- Environment ------------------------------------------------------------------------------------- */

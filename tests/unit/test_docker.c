@@ -352,6 +352,15 @@ static void test_reader_refuses(void **state)
         WHOLE "--mount\ntype=bind,\"src=/a\",dst=/a\n",
         WHOLE "--mount\ntype=bind,src=/a\"b,dst=/a\n",
         WHOLE "--mount\ntype=bind,\"src=/a,b,dst=/a\n",
+        WHOLE "--mount\ntype=bind,src=/,dst=/a\n",
+        WHOLE "--mount\ntype=bind,src=/proc/sys/,dst=/proc/sys\n",
+        WHOLE "--mount\ntype=bind,src=/dev/sda,dst=/dev/sda\n",
+        WHOLE "--mount\ntype=bind,src=/tmp/x/,dst=/tmp/x\n",
+        WHOLE MOUNT "--mount\ntype=bind,src=/a/,dst=/proc\n",
+        WHOLE MOUNT "--mount\ntype=bind,src=/a/,dst=/tmp\n",
+        WHOLE MOUNT "--mount\ntype=bind,src=/a/,dst=/b\n",
+        WHOLE MOUNT "--mount\ntype=bind,src=/a/,dst=/b,readonly\n--label\nsbx-optional=/a\n",
+        WHOLE MOUNT "--mount\ntype=bind,src=/c/,dst=/b,readonly\n",
         WHOLE MOUNT MOUNT,
         WHOLE "--mount\ntype=bind,src=/b/,dst=/b\n" MOUNT,
         WHOLE "--label\nsbx-optional=/a\n" MOUNT,
@@ -365,6 +374,15 @@ static void test_reader_refuses(void **state)
     (void)state;
     struct fixture *f = setup();
     assert_null(read_lines(f, WHOLE MOUNT "--label\nsbx-optional=/a\n"));
+    assert_null(read_lines(f, WHOLE MOUNT "--mount\ntype=bind,src=/a/,dst=/b,readonly\n"));
+    assert_null(read_lines(f, WHOLE "--mount\ntype=bind,src=/dev/shm/x,dst=/dev/shm/x\n"));
+    /* A part of a grant by another name, found among neighbours; the nearest mount above it decides. */
+    assert_null(read_lines(f, WHOLE MOUNT "--mount\ntype=bind,src=/a/w/,dst=/a/w\n"
+                                          "--mount\ntype=bind,src=/a-b,dst=/a-b\n"
+                                          "--mount\ntype=bind,src=/a/w/x,dst=/b\n"
+                                          "--mount\ntype=bind,src=/a/x,dst=/c,readonly\n"));
+    assert_non_null(read_lines(f, WHOLE MOUNT "--mount\ntype=bind,src=/a/w/,dst=/a/w\n"
+                                              "--mount\ntype=bind,src=/a/w/x,dst=/b,readonly\n"));
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
         if (!read_lines(f, BAD[i]))
             fail_msg("accepted: %s", BAD[i]);
