@@ -353,7 +353,7 @@ def test_refusals(s):
     """Judged by the compiler; needs no client."""
     for what, clauses, word in (
         ("the root", '  read "/"', "[cannot]"),
-        ("/proc", '  read "/proc/self"', "[cannot]"),
+        ("/proc", '  write "/proc/self"', "[cannot]"),
         ("a device", '  write "/dev/tty"', "[cannot]"),
         ("bytes that are no UTF-8", f"  read {quote(s.folder('utf').encode() + b'/x')}", "[unquotable]"),
     ):
