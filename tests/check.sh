@@ -44,6 +44,7 @@ case $build in
 */san) echo 'Left out under the sanitizers, where sbxrun is linked dynamically: linked.' ;;
 *) suite linked sh tests/linked.sh "$build" ;;
 esac
+suite install sh tests/install.sh "$build"
 suite golden "${PYTHON:-python3}" tests/golden/run.py "$build"
 for name in cli seatbelt bwrap docker docs; do
     [ ! -e "tests/$name/run.sh" ] || suite "$name" sh "tests/$name/run.sh" "$build"
