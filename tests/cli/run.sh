@@ -30,8 +30,10 @@ skip() {
 
 t=$(mktemp -d) || exit 1
 trap 'rm -rf "$t"' EXIT
+# Another user has to get in too, whatever the umask of the caller and of the build.
+umask 022
 chmod 755 "$t"
-cp "$build/sbxc" "$t/sbxc" || exit 1
+cp "$build/sbxc" "$t/sbxc" && chmod 755 "$t/sbxc" || exit 1
 cd "$t" || exit 1
 mkdir data
 printf 'system none\nread "data"\n' > good.sbx
@@ -256,7 +258,6 @@ fi
 # What succeeds.
 fresh
 chmod 600 out/a.landlock
-umask 022
 made 'over an old artifact' out/a.landlock -t landlock good.sbx -o out/a.landlock
 grep -q old out/a.landlock && bad 'the old artifact' 'is still there' || ok 'the old artifact is gone'
 [ "$(stat -c %a out/a.landlock)" = 644 ] && ok 'the mode is that of a new file' || bad 'the mode' "$(stat -c %a out/a.landlock)"
