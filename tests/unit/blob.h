@@ -23,7 +23,7 @@ struct blob {
     char run[BLOB_STRINGS_MAX], strings[BLOB_STRINGS_MAX];
     uint64_t code[8192];
     uint32_t n_rules, n_ports, n_needs, n_filters, n_run, n_strings, n_code;
-    unsigned char bytes[BLOB_MAX];
+    _Alignas(8) unsigned char bytes[BLOB_MAX]; /* as mapped memory is */
     size_t len;
 };
 
