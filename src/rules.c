@@ -31,13 +31,12 @@ static int by_place_and_origin(const void *x, const void *y)
 
 static void unite(struct ir_rule *into, const struct ir_rule *from)
 {
-    /* A rule of the declaration replaces that of a preset on the same path. */
+    /* A rule of the declaration, or for its folder, replaces that of a preset on the same path: what a preset
+     * grants for writing would be the host's there. */
     if (into->origin < IR_PRESET && from->origin == IR_PRESET)
         return;
     if (into->origin == IR_PRESET && from->origin == IR_SKILL_DIR) {
-        uint8_t allow = into->allow;
         *into = *from;
-        into->allow |= allow;
         return;
     }
     /* What the floor has is its own (the sandbox's /proc, a sink), also where somebody asks for the name; but
