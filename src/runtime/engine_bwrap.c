@@ -10,14 +10,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../artifact.h"
 #include "../filters.h"
 #include "engine_bwrap.h"
 #include "runtime.h"
@@ -152,7 +155,7 @@ static bool open_grant(struct rt_run *run, const struct bwrap_item *item, struct
         bool missing = errno == ENOENT || errno == ENOTDIR;
         if ((is_optional(item->word) && missing) || (preset && (errno == ELOOP || errno == EACCES)))
             return true;
-        return rt_fail_errno(run, errno, "grant", "%s", clause(run, item));
+        return rt_grant_failed(run, errno, clause(run, item));
     }
     struct stat st;
     if (fstat(g->fd, &st))
@@ -349,6 +352,49 @@ static int words_fd(struct rt_run *run)
     return rt_memfd(run, "sbx-words", o.data, o.len);
 }
 
+/* ---- Device sinks ------------------------------------------------------------------------------------ */
+
+static bool make_read_only(int object)
+{
+    int tree = sys_clone_tree(object);
+    bool ok = tree >= 0 && !sys_mount_setattr(tree, "", SYS_ATTR_RDONLY, 0) && !sys_put_tree(tree, object);
+    int error = errno;
+    if (tree >= 0)
+        close(tree);
+    errno = error;
+    return ok;
+}
+
+/* Who owns the node of a sink could change its mode or owner, and that for the whole host: as root, the command.
+ * A device on a read-only mount is written all the same, but bwrap makes nodev what it makes read-only. What a
+ * mount is already stays when bwrap copies it: so each sink becomes one, in a namespace of sbxrun's own. */
+static bool keep_sinks(struct rt_run *run)
+{
+    static const char *const SINKS[] = {ARTIFACT_SINKS};
+    bool apart = false;
+    for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++) {
+        struct stat st;
+        int fd = open(SINKS[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue; /* not granted either */
+        bool ok = !fstat(fd, &st);
+        if (ok && st.st_uid == geteuid()) {
+            if (!apart)
+                apart = ok = !unshare(CLONE_NEWNS) && !sys_mount_setattr(AT_FDCWD, "/", 0, MS_PRIVATE);
+            /* Opened anew: the first one stands in the namespace that was left. */
+            close(fd);
+            fd = ok ? open(SINKS[i], O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+            ok = fd >= 0 && make_read_only(fd);
+        }
+        int error = errno;
+        if (fd >= 0)
+            close(fd);
+        if (!ok)
+            return rt_fail_errno(run, error, "view", "the mode and owner of %s cannot be kept from the command", SINKS[i]);
+    }
+    return true;
+}
+
 /* ---- Prepare and start ------------------------------------------------------------------------------- */
 
 static bool pass(struct rt_run *run, int from, int to)
@@ -374,7 +420,7 @@ static bool prepare(struct rt_run *run)
     struct own *own = run->own;
     struct stage_plan plan = {run->argv, run->envp, run->workdir, stage_flags(run)};
     own->fds = rt_alloc(run, own->n_grants + 8, sizeof *own->fds);
-    if (!own->fds)
+    if (!own->fds || (run->policy.confine && !keep_sinks(run)))
         return false;
     int other;
     if (!rt_control(run, &other) || !pass(run, other, STAGE_CONTROL_FD))

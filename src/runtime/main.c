@@ -221,13 +221,24 @@ static bool find_tool(struct rt_run *run)
                    places[0]);
 }
 
+/* The name that sbxrun was started by, which a link in a grant may have lent. Where it names another file by now,
+ * or none, it is nobody's next start. */
+static bool protect_own_name(struct rt_run *run)
+{
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    struct stat own, named;
+    if (!name || stat("/proc/self/exe", &own) || stat(name, &named))
+        return true;
+    return own.st_dev != named.st_dev || own.st_ino != named.st_ino || rt_protect(run, name, "sbxrun");
+}
+
 static bool protect_self(struct rt_run *run)
 {
     if (!rt_protect(run, run->options.artifact, "the artifact"))
         return false;
     if (run->protect[0].dev != run->artifact.st.st_dev || run->protect[0].ino != run->artifact.st.st_ino)
         return rt_fail(run, "artifact", "`%s` was exchanged while it was read", run->options.artifact);
-    return rt_protect(run, "/proc/self/exe", "sbxrun") &&
+    return rt_protect(run, "/proc/self/exe", "sbxrun") && protect_own_name(run) &&
            (!run->tool || rt_protect(run, run->tool, "the engine's tool"));
 }
 

@@ -331,6 +331,10 @@ own_names() {
     complains tool-by-link-in-grant 125 "^sbxrun: self-writable: .* tool" \
         as "$t/sbxrun" --cwd "$w/in" --tool "$w/out/link" "$w/p.bwrap" -- touch "$w/out/ran"
     rm "$w/out/link"
+    ln -s "$t/sbxrun" "$w/out/link"
+    complains sbxrun-by-link-in-grant 125 "^sbxrun: self-writable: .* sbxrun" \
+        as "$w/out/link" --cwd "$w/in" "$w/p.bwrap" -- touch "$w/out/ran"
+    rm "$w/out/link"
     holds own-names-nothing-ran "a refused command ran" test ! -e "$w/out/ran"
 }
 # The artifact belongs to the user while this runs.
@@ -507,6 +511,21 @@ core() {
     check core-timed 124 run "$w/core.bwrap" sleep 30
 }
 
+# As root: the command owns the nodes of the device sinks, which are the host's.
+sinks() {
+    before=$(stat -c '%n %a %u:%g %Y' /dev/null /dev/zero /dev/full /dev/random /dev/urandom)
+    for act in "chmod 600" "chown 1" "chgrp 1" "touch -d 2001-01-01"; do
+        check "sinks-no-${act%% *}" 1 run "$w/p.bwrap" sh -c "$act /dev/full"
+    done
+    after=$(stat -c '%n %a %u:%g %Y' /dev/null /dev/zero /dev/full /dev/random /dev/urandom)
+    holds sinks-unchanged "$after" test "$before" = "$after"
+    if [ "$before" != "$after" ]; then
+        chmod 666 /dev/full
+        chown 0:0 /dev/full
+    fi
+    holds sinks-of-the-host-writable "it is not" sh -c 'echo x > /dev/null'
+}
+
 # As root: a grant that became a link, where only root could have made it: followed for presets alone.
 links_of_root() {
     cat > "$t/links.sh" << EOF
@@ -552,6 +571,7 @@ for user in $users; do
     if [ "$user" = 0 ] && unshare -m true 2> /dev/null; then
         submount
         links_of_root
+        sinks
     elif [ "$user" = 0 ]; then
         skip 0/mounts "no mount namespace can be made here"
     fi
