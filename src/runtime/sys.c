@@ -10,7 +10,7 @@
 
 /* ---- Landlock ---------------------------------------------------------------------------------------- */
 
-enum { CREATE_RULESET_VERSION = 1, RULE_PATH_BENEATH = 1, RULE_NET_PORT = 2 };
+enum { CREATE_RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
 
 int sys_landlock_abi(void)
 {
@@ -29,14 +29,6 @@ int sys_landlock_add_path(int ruleset, uint64_t access, int object)
         int32_t parent;
     } rule = {access, object};
     return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0);
-}
-
-int sys_landlock_add_port(int ruleset, uint64_t access, uint64_t port)
-{
-    struct {
-        uint64_t access, port;
-    } rule = {access, port};
-    return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0);
 }
 
 int sys_landlock_restrict(int ruleset)

@@ -22,7 +22,6 @@ int sys_landlock_abi(void);
 int sys_landlock_create(const struct sys_landlock_attr *attr);
 /* `object` is any descriptor of the file or folder. */
 int sys_landlock_add_path(int ruleset, uint64_t access, int object);
-int sys_landlock_add_port(int ruleset, uint64_t access, uint64_t port);
 int sys_landlock_restrict(int ruleset);
 
 /* ---- Files and mounts -------------------------------------------------------------------------------- */
