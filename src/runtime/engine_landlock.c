@@ -311,6 +311,7 @@ static _Noreturn void stage(struct rt_run *run, int control)
     struct own *own = own_of(run);
     const struct stage_plan plan = {run->argv, run->envp, run->workdir, stage_flags(run)};
     close(run->control);
+    setpgid(0, 0); /* what is sent to sbxrun's whole job is not for us: we are told */
     /* The mapping changes credentials, which would clear the death signal. */
     if (own->user_namespace && !map_ids(own))
         stage_report(control, STAGE_IDS, errno, 0);

@@ -25,7 +25,7 @@ struct stage {
     int events;   /* epoll of both. poll(2) takes no more entries than RLIMIT_NOFILE, which the command can set
                    * for us by prlimit(2) */
     pid_t command;
-    pid_t terminal_group; /* had the terminal when the command stopped; 0: unknown */
+    pid_t terminal_group; /* had the terminal when the command stopped; 0: one outside */
     bool ended;           /* the command has, and it was reported */
     bool draining;        /* SIGNAL_ALL came: stay until nobody is left */
 };
@@ -121,7 +121,7 @@ static void reap(struct stage *s)
         if (WIFSTOPPED(status)) {
             s->terminal_group = tcgetpgrp(STDIN_FILENO);
             kill(-1, SIGSTOP);
-            send_message(s->control, STAGE_STOPPED, 0, WSTOPSIG(status), 0);
+            send_message(s->control, STAGE_STOPPED, 0, WSTOPSIG(status), s->terminal_group > 0);
             continue;
         }
         send_message(s->control, STAGE_ENDED, 0, status, 0);
@@ -168,9 +168,14 @@ static bool watch(struct stage *s)
 
 static _Noreturn void relay(struct stage *s)
 {
-    struct epoll_event event;
-    while (epoll_wait(s->events, &event, 1, -1) == 1) {
+    for (;;) {
         struct stage_message m;
+        struct epoll_event event;
+        int n = epoll_wait(s->events, &event, 1, -1);
+        if (n < 0 && errno == EINTR)
+            continue; /* stopped and continued by someone outside (signal(7)) */
+        if (n != 1)
+            break;
         if (event.data.fd == s->children) {
             reap(s);
         } else {

@@ -46,7 +46,7 @@ enum stage_kind {
     STAGE_FAILED, /* value: errno, step: enum stage_step; the command was not executed */
     STAGE_ENDED,  /* value: wait status of the command */
     STAGE_STOPPED, /* only with STAGE_TERMINAL: the command stopped, and all else with it, so that nothing
-                    * runs on while sbxrun is stopped too; value: the signal */
+                    * runs on while sbxrun is stopped too; value: the signal, detail: had it the terminal? */
 };
 
 /* What failed before the command's execve. STAGE_STEP(enum, "step", "what") */
@@ -84,7 +84,7 @@ struct stage_message {
     uint32_t kind; /* enum stage_kind */
     uint32_t step; /* enum stage_step */
     int32_t value;
-    uint32_t detail; /* STAGE_FAILED: index of the rule concerned plus 1, or 0 */
+    uint32_t detail; /* STAGE_FAILED: index of the rule concerned plus 1, or 0; STAGE_STOPPED: above */
 };
 
 /* Confines the calling process, the command's, right before execve; on failure reports with stage_report()

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -27,7 +28,8 @@ struct watch {
     struct rt_run *run;
     int signals, timer;
     enum phase phase;
-    bool staged; /* reports come over the control socket */
+    bool stopped; /* all in the sandbox is */
+    bool staged;  /* reports come over the control socket */
     bool child_gone;
     bool swept; /* end_all() was called after it had gone */
     bool adopted_left;
@@ -57,6 +59,18 @@ static bool arm(struct watch *w, uint64_t ms)
     const struct itimerspec when = {
         .it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = ms ? (long)(ms % 1000) * 1000000 : 1}};
     return !timerfd_settime(w->timer, 0, &when, NULL);
+}
+
+/* Who is stopped reads no timer. From the deadline on the kernel continues this process itself, until it ends:
+ * a SIGCONT does that even where it is blocked. */
+static bool arm_continue(uint64_t ms)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000},
+        .it_interval = {.tv_nsec = 100000000}};
+    timer_t timer;
+    return !timer_create(CLOCK_MONOTONIC, &event, &timer) && !timer_settime(timer, 0, &when, NULL);
 }
 
 static uint64_t deadline_ms(const struct rt_run *run)
@@ -109,7 +123,8 @@ static bool set_up(struct watch *w)
             return rt_fail_errno(run, errno, "supervise", "sbxrun cannot become a subreaper");
     }
     w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (w->timer < 0 || (deadline_ms(run) && !arm(w, deadline_ms(run))))
+    uint64_t ms = deadline_ms(run);
+    if (w->timer < 0 || (ms && (!arm(w, ms) || !arm_continue(ms))))
         return rt_fail_errno(run, errno, "supervise", "no timer can be set");
     return true;
 }
@@ -185,14 +200,54 @@ static void not_started(struct rt_run *run, const struct stage_message *m)
     }
 }
 
-/* The command and all with it is stopped. So is this job, the terminal back with whoever had it before; once
- * continued, everything goes on, in the foreground if this job is there again. */
-static void stop_too(struct rt_run *run)
+/* ---- Terminal ---------------------------------------------------------------------------------------- */
+
+static void resume(struct watch *w)
 {
-    tcsetpgrp(STDIN_FILENO, getpgrp());
-    kill(0, SIGSTOP);
-    tell(run, STAGE_RESUME, tcgetpgrp(STDIN_FILENO) == getpgrp());
+    w->stopped = false;
+    tell(w->run, STAGE_RESUME, tcgetpgrp(STDIN_FILENO) == getpgrp());
 }
+
+/* Stops this job as Ctrl-Z would; true if it was stopped, and was continued since. The kernel does not stop a
+ * group that no shell could continue: then, and where the caller ignores TSTP, it returns at once. */
+static bool stop_job(void)
+{
+    static const struct timespec NOW;
+    sigset_t stop, go_on;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigemptyset(&go_on);
+    sigaddset(&go_on, SIGCONT);
+    sigtimedwait(&go_on, NULL, &NOW); /* an old one */
+    kill(0, SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here */
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+    return sigtimedwait(&go_on, NULL, &NOW) == SIGCONT;
+}
+
+/* The command and all with it is stopped. So is this job, the terminal back with it if the command had it; once
+ * continued, everything goes on, in the foreground if this job is there again. If nobody could continue it, TSTP
+ * is as good as ignored, as for any program; from other stops only a signal or the deadline leads on. */
+static void stop_too(struct watch *w, const struct stage_message *m)
+{
+    if (m->detail)
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+    w->stopped = true;
+    bool go_on = stop_job() || m->value == SIGTSTP;
+    expire(w); /* before anything runs again: it may be why we do */
+    if (go_on)
+        resume(w);
+}
+
+/* Nobody is left in the group that had the terminal. It is not taken from one that has it by now. */
+static void take_terminal_back(void)
+{
+    pid_t group = tcgetpgrp(STDIN_FILENO);
+    if (group > 0 && kill(-group, 0) && errno == ESRCH)
+        tcsetpgrp(STDIN_FILENO, getpgrp());
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------- */
 
 static void take_message(struct watch *w, const struct stage_message *m)
 {
@@ -206,7 +261,7 @@ static void take_message(struct watch *w, const struct stage_message *m)
         run->outcome.known = true;
         return;
     case STAGE_STOPPED:
-        stop_too(run);
+        stop_too(w, m);
         return;
     case STAGE_HERE: /* its descriptor was taken */
         return;
@@ -324,8 +379,11 @@ static void take_signals(struct watch *w)
 {
     struct signalfd_siginfo info;
     while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        if (info.ssi_signo != SIGCHLD)
+        if (info.ssi_signo != SIGCHLD) {
             forward(w->run, (int)info.ssi_signo, false);
+            if (w->stopped)
+                resume(w);
+        }
     reap(w);
 }
 
@@ -351,7 +409,7 @@ static bool watch(struct watch *w)
                                 {.fd = w->timer, .events = POLLIN},
                                 {.fd = run->control, .events = POLLIN},
                                 {.fd = run->stage, .events = POLLIN}};
-        if (poll(fds, 4, -1) < 0)
+        if (poll(fds, 4, -1) < 0 && errno != EINTR)
             return rt_fail_errno(run, errno, "supervise", "poll");
         if (fds[2].revents)
             take_messages(w); /* before the timer: an end that was reported in time is no timeout */
@@ -376,6 +434,6 @@ bool rt_supervise(struct rt_run *run)
     reap(&w); /* what ended before signals were read */
     bool ok = watch(&w) && !run->error.status;
     if (run->foreground)
-        tcsetpgrp(STDIN_FILENO, getpgrp());
+        take_terminal_back();
     return ok;
 }

@@ -20,6 +20,7 @@ import termios
 import threading
 import time
 
+import job
 from attempts import ATTEMPTS
 
 USER = 1001
@@ -465,6 +466,17 @@ def end_marked(mark):
     return len(left)
 
 
+def end_exe(path):
+    """Ends the processes that run this program, and says how many there were."""
+    left = 0
+    for pid in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if pid.isdigit() and os.readlink("/proc/%s/exe" % pid) == path:
+                os.kill(int(pid), signal.SIGKILL)
+                left += 1
+    return left
+
+
 def bystanders(count, world, engine):
     """A program that becomes sbxrun may have children already: they are neither waited for nor ended."""
     number = "88%d.%d" % (os.getpid(), ENGINES.index(engine))
@@ -533,6 +545,22 @@ def outsiders(count, world, engine):
             count.fail(what, "status %d: %s" % (p.returncode, said))
         elif left:
             count.fail(what, "%d processes outlived sbxrun" % left)
+        else:
+            count.ok(what)
+
+
+def jobs(count, world, engine):
+    """As a job of a shell with a terminal: stopped, continued, interrupted, and still ended in time."""
+    with open(job.__file__) as f:
+        source = f.read()
+    for scenario in job.SCENARIOS:
+        name = scenario.__name__
+        r = world.run(["/usr/bin/python3", "-c", source, name, world.path("bin/sbxrun"), world.artifact(engine, "none")])
+        time.sleep(0.1)
+        left = end_exe(world.path("bin/sbxrun"))
+        what = "job, %s as %s, %s" % (name.replace("_", " "), world.who, engine)
+        if r.returncode or r.stdout or left:
+            count.fail(what, "%s%s; %d processes are left" % (r.stdout, r.stderr.strip(), left))
         else:
             count.ok(what)
 
@@ -659,6 +687,7 @@ def refusals(count, world, engine):
 TESTS = [
     environment,
     processes,
+    jobs,
     bystanders,
     outsiders,
     starvation,
