@@ -9,7 +9,7 @@
  *   env.c                the command's environment
  *   engine_*.c           one target each: what this host can enforce, preparing, starting
  *   supervise.c          deadline, signals, end
- *   stage.c              first process inside the sandbox; view.c: its private view
+ *   stage.c              first process inside the sandbox; view.c: its private view; seal.c: bwrap's, sealed
  *   run.c, sys.c         failures, memory, children; system calls
  */
 #include <errno.h>
@@ -297,11 +297,22 @@ static void print_error(const struct rt_error *e)
     (void)written;
 }
 
+/* 124 may be the command's own status as well: the line tells them apart. */
+static int timed_out(const struct rt_run *run)
+{
+    char limit[32];
+    struct rt_error e = {.step = "timeout"};
+    units_print_duration(run->options.timeout_ms ? run->options.timeout_ms : run->policy.timeout_ms, limit);
+    snprintf(e.why, sizeof e.why, "`%.512s` was ended after %s", run->argv[0], limit);
+    print_error(&e);
+    return RT_EXIT_TIMEOUT;
+}
+
 static int exit_status(struct rt_run *run)
 {
     const struct rt_outcome *o = &run->outcome;
     if (!run->error.status && o->timed_out)
-        return RT_EXIT_TIMEOUT;
+        return timed_out(run);
     if (!run->error.status && o->known)
         return WIFSIGNALED(o->wait) ? 128 + WTERMSIG(o->wait) : WEXITSTATUS(o->wait);
     rt_fail(run, "supervise", "the command's end is unknown");

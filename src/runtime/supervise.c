@@ -18,7 +18,7 @@
 #include "stage.h"
 #include "sys.h"
 
-static const int FORWARDED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int FORWARDED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
 enum { N_FORWARDED = sizeof FORWARDED / sizeof *FORWARDED };
 
 /* What the deadline has done so far. */

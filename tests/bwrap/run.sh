@@ -250,6 +250,12 @@ statuses() {
     sed 's/timeout 20s/timeout 500ms/' "$w/p.sbx" > "$w/short.sbx"
     "$t/sbxc" "$w/short.sbx" -o "$w/short.bwrap" 2> /dev/null
     check status-timeout 124 run "$w/short.bwrap" sleep 30
+    # 124 may be a command's own: only the line tells.
+    if grep -q '^sbxrun: timeout: .*500ms' "$t/stderr"; then
+        ok "$user/status-timeout-said"
+    else
+        bad "$user/status-timeout-said" "$(head -c 300 "$t/stderr")"
+    fi
     check status-timeout-deaf 124 run "$w/short.bwrap" sh -c 'trap "" TERM INT HUP; sleep 30 & wait; sleep 30'
     check status-timeout-stopped 124 run "$w/short.bwrap" sh -c 'kill -STOP $$'
 }
@@ -433,6 +439,9 @@ in_group() {
 term_group() {
     kill -TERM -"$started"
 }
+window_changed() {
+    kill -WINCH "$started"
+}
 stop_group_and_kill() {
     kill -STOP -"$started"
     kill -9 "$started"
@@ -442,6 +451,8 @@ stop_group_and_kill() {
 groups() {
     check group-term-forwarded 7 in_group term_group \
         sh -c "trap 'exit 7' TERM; touch '$w/out/ready'; sleep 314.5 & wait"
+    check window-size-forwarded 7 in_group window_changed \
+        sh -c "trap 'exit 7' WINCH; touch '$w/out/ready'; sleep 5 & wait"
     check group-stopped-and-killed 137 in_group stop_group_and_kill sh -c "touch '$w/out/ready'; sleep 314.5"
     end_strays group-stopped-nothing-left
 }
