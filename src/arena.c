@@ -50,7 +50,6 @@ static struct arena_block *new_block(struct arena *a, size_t need)
         out_of_memory(a);
     *b = (struct arena_block){.next = a->head, .size = size};
     a->head = b;
-    a->total += sizeof *b + size;
     return b;
 }
 

@@ -15,7 +15,6 @@ struct arena {
     struct arena_block *head; /* newest block first */
     void (*oom)(void *ctx);   /* called when memory runs out; longjmps or exits, never returns */
     void *oom_ctx;
-    size_t total; /* bytes asked of the system, for the memory bench */
 };
 
 /* Prepares an empty arena. With oom == NULL running out of memory aborts. */

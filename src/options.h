@@ -1,4 +1,4 @@
-/* The command line of sbxc: one table, from which parsing, --help and (later) completions are made. */
+/* The command line of sbxc: one table, from which parsing and --help are made. */
 #ifndef SBX_OPTIONS_H
 #define SBX_OPTIONS_H
 

@@ -1,6 +1,6 @@
 #include "runtime.h"
 
-/* One line per target. A file joins the build by being here. */
+/* One line per target. */
 const struct rt_engine *const rt_engines[] = {
     &rt_engine_landlock,
     &rt_engine_bwrap,

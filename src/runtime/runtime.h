@@ -176,7 +176,7 @@ struct rt_engine {
     void (*done)(struct rt_run *run);
 };
 
-/* An engine whose file is not built is not in the table. */
+/* The engines, one a target (engines.c). */
 extern const struct rt_engine *const rt_engines[];
 extern const size_t rt_n_engines;
 extern const struct rt_engine rt_engine_landlock, rt_engine_bwrap, rt_engine_docker, rt_engine_seatbelt;
