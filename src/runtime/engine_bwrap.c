@@ -418,7 +418,8 @@ static bool pass_filter(struct rt_run *run)
 static bool prepare(struct rt_run *run)
 {
     struct own *own = run->own;
-    struct stage_plan plan = {run->argv, run->envp, run->workdir, stage_flags(run)};
+    const unsigned seal = run->policy.confine ? STAGE_SEALED : 0u;
+    const struct stage_plan plan = {run->argv, run->envp, run->workdir, stage_flags(run) | seal};
     own->fds = rt_alloc(run, own->n_grants + 8, sizeof *own->fds);
     if (!own->fds || (run->policy.confine && !keep_sinks(run)))
         return false;

@@ -40,27 +40,6 @@ static struct own *own_of(struct rt_run *run)
 
 /* ---- Check ------------------------------------------------------------------------------------------- */
 
-/* What each ABI brought; a bit that the kernel does not know is refused by it. */
-static struct sys_landlock_attr known_to(int abi)
-{
-    struct sys_landlock_attr known = {LL_FS_REFER - 1, 0, 0};
-    if (abi >= 2)
-        known.handled_fs |= LL_FS_REFER;
-    if (abi >= 3)
-        known.handled_fs |= LL_FS_TRUNCATE;
-    if (abi >= 4)
-        known.handled_net |= LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
-    if (abi >= 5)
-        known.handled_fs |= LL_FS_IOCTL_DEV;
-    if (abi >= 6)
-        known.scoped |= LL_SCOPE_ABSTRACT | LL_SCOPE_SIGNAL;
-    if (abi >= 9)
-        known.handled_fs |= LL_FS_RESOLVE_UNIX;
-    if (abi >= 10)
-        known.handled_net |= LL_NET_BIND_UDP | LL_NET_SEND_UDP;
-    return known;
-}
-
 static bool check_needs(struct rt_run *run)
 {
     const struct ll_header *h = ll_header(&run->artifact);
@@ -100,7 +79,7 @@ static bool check(struct rt_run *run)
         return rt_fail_errno(run, errno, "host", "this kernel has no Landlock (%s)",
                              errno == EOPNOTSUPP ? "built, but not enabled at boot by lsm=" : "not built in");
     const struct ll_header *h = ll_header(&run->artifact);
-    const struct sys_landlock_attr known = known_to(own->abi);
+    const struct sys_landlock_attr known = sys_landlock_known(own->abi);
     own->handled = (struct sys_landlock_attr){h->handled_fs & known.handled_fs,
                                               h->handled_net & known.handled_net, h->scoped & known.scoped};
     own->filter = ll_filter(&run->artifact, &own->n_filter);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime.h"
+#include "seal.h"
 #include "sys.h"
 
 struct stage {
@@ -355,5 +356,5 @@ _Noreturn void stage_main(void)
         give_up(STAGE_CONTROL_FD, STAGE_PLAN);
     if (sys_close_range(STAGE_CONTROL_FD + 1, ~0u, false))
         give_up(STAGE_CONTROL_FD, STAGE_PLAN);
-    stage_run(&plan, STAGE_CONTROL_FD, NULL, NULL);
+    stage_run(&plan, STAGE_CONTROL_FD, plan.flags & STAGE_SEALED ? seal_view : NULL, NULL);
 }

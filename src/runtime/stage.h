@@ -25,6 +25,7 @@ enum { STAGE_CONTROL_FD = 3, STAGE_PLAN_FD = 4, STAGE_EXEC_FD = 5 };
 enum stage_flag {
     STAGE_TERMINAL = 1 << 0,   /* stdin is the session's terminal: an own process group, not a new session */
     STAGE_FOREGROUND = 1 << 1, /* that group takes the terminal at once; only with STAGE_TERMINAL */
+    STAGE_SEALED = 1 << 2,     /* stage_main(): the command cannot open what is not in the view (seal.h) */
 };
 
 struct stage_plan {

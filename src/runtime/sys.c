@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../artifact.h"
+
 /* ---- Landlock ---------------------------------------------------------------------------------------- */
 
 enum { CREATE_RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
@@ -15,6 +17,26 @@ enum { CREATE_RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
 int sys_landlock_abi(void)
 {
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
+}
+
+struct sys_landlock_attr sys_landlock_known(int abi)
+{
+    struct sys_landlock_attr known = {LL_FS_REFER - 1, 0, 0};
+    if (abi >= 2)
+        known.handled_fs |= LL_FS_REFER;
+    if (abi >= 3)
+        known.handled_fs |= LL_FS_TRUNCATE;
+    if (abi >= 4)
+        known.handled_net |= LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
+    if (abi >= 5)
+        known.handled_fs |= LL_FS_IOCTL_DEV;
+    if (abi >= 6)
+        known.scoped |= LL_SCOPE_ABSTRACT | LL_SCOPE_SIGNAL;
+    if (abi >= 9)
+        known.handled_fs |= LL_FS_RESOLVE_UNIX;
+    if (abi >= 10)
+        known.handled_net |= LL_NET_BIND_UDP | LL_NET_SEND_UDP;
+    return known;
 }
 
 int sys_landlock_create(const struct sys_landlock_attr *attr)

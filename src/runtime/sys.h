@@ -19,6 +19,8 @@ struct sys_landlock_attr {
 
 /* The ABI, 1 or more; or -1 (ENOSYS: not built in, EOPNOTSUPP: not enabled at boot). */
 int sys_landlock_abi(void);
+/* All that an ABI can handle; a bit that the kernel does not know is refused by it. */
+struct sys_landlock_attr sys_landlock_known(int abi);
 int sys_landlock_create(const struct sys_landlock_attr *attr);
 /* `object` is any descriptor of the file or folder. */
 int sys_landlock_add_path(int ruleset, uint64_t access, int object);

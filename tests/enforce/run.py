@@ -662,6 +662,57 @@ def unfit_streams(count, world, engine):
                 count.ok(what)
 
 
+# Opens a descriptor anew, and says by its status whether that worked.
+AGAIN = """
+import os, sys
+try:
+    fd = os.open('/proc/self/fd/' + sys.argv[1], eval('|'.join('os.O_' + f for f in sys.argv[2:])))
+    if os.isatty(fd):
+        import termios
+        termios.tcgetattr(fd)
+except PermissionError:
+    os._exit(3)
+os._exit(0)
+"""
+
+
+def redirections(count, world, engine):
+    """Files of the caller's that are standard streams cannot be opened anew for more than they were opened for."""
+    def again(*words):
+        return [world.path("bin/sbxrun"), world.artifact(engine, "none"), "--", "/usr/bin/python3", "-c", AGAIN, *words]
+
+    # Without a rule for the stream Landlock opens nothing anew; bwrap what is no more than the descriptor.
+    own = 0 if engine == "bwrap" else 3
+    read, write, append = os.O_RDONLY, os.O_WRONLY, os.O_WRONLY | os.O_APPEND
+    for name, stream, file, flags, words, status in [
+        ("read, for writing", "stdin", "out/canary", read, "WRONLY", 3),
+        ("read, for truncating", "stdin", "out/canary", read, "RDONLY TRUNC", 3),
+        ("appended, for truncating", "stdout", "out/canary", append, "WRONLY TRUNC", 3),
+        ("appended, for writing", "stdout", "out/canary", append, "WRONLY", 3),
+        ("appended, for reading", "stdout", "out/canary", append, "RDONLY", 3),
+        ("read, for reading", "stdin", "out/canary", read, "RDONLY", own),
+        ("written, for writing", "stdout", "out/canary", write, "WRONLY", own),
+        ("/dev/null", "stdin", "/dev/null", os.O_RDWR, "RDWR", 0),
+    ]:
+        world.reset()
+        what = "stream %s as %s, %s" % (name, world.who, engine)
+        fd = os.open(world.path(file), flags)
+        r = world.run(again("0" if stream == "stdin" else "1", *words.split()), stderr=subprocess.PIPE, **{stream: fd})
+        os.close(fd)
+        with open(world.path("out/canary")) as f:
+            kept = f.read() == "CANARY\n"
+        if r.returncode != status or not kept:
+            count.fail(what, "status %d%s: %s" % (r.returncode, "" if kept else ", the file was changed", r.stderr.strip()))
+        else:
+            count.ok(what)
+    r = world.run(["/bin/bash", "-c", '"$@" | cat; exit ${PIPESTATUS[0]}', "-", *again("1", "WRONLY", "TRUNC")])
+    what = "stream a pipe as %s, %s" % (world.who, engine)
+    count.ok(what) if r.returncode == 0 else count.fail(what, "status %d: %s" % (r.returncode, r.stderr.strip()))
+    r = on_pty(world, again("0", "RDWR"))
+    what = "terminal opened anew as %s, %s" % (world.who, engine)
+    count.ok(what) if r.returncode == own else count.fail(what, "status %d: %s" % (r.returncode, r.stderr.strip()))
+
+
 def refusals(count, world, engine):
     """What cannot be enforced never starts: status 125, one line, canary untouched."""
     with open(world.artifact(engine, "none"), "rb") as f:

@@ -1,5 +1,6 @@
 /* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/place.c src/runtime/env.c
- *       src/runtime/engine_landlock.c src/runtime/view.c src/runtime/stage.c src/runtime/supervise.c
+ *       src/runtime/engine_landlock.c src/runtime/view.c src/runtime/stage.c src/runtime/seal.c
+ *       src/runtime/supervise.c
  *       src/runtime/run.c src/runtime/sys.c src/sha256.c gen/filters.c */
 /* The landlock engine for real, as root and as an ordinary user: a blob is built, read, and a shell runs
  * under it. What is to fail is first run unconfined, by the same user, to show that it would succeed. */
