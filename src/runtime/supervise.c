@@ -381,7 +381,7 @@ static void take_signals(struct watch *w)
     while (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info)
         if (info.ssi_signo != SIGCHLD) {
             forward(w->run, (int)info.ssi_signo, false);
-            if (w->stopped)
+            if (w->stopped && info.ssi_signo != SIGWINCH)
                 resume(w);
         }
     reap(w);

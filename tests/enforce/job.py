@@ -160,8 +160,10 @@ def orphan(shell):
     pid = shell.start(["/bin/sh", "-c", "kill -STOP $$"], ["--timeout", "1s"], own_group=False)
     want("at the deadline", state(pid), 124)
     want("in time", time.monotonic() - begun < 6, True)
-    pid = shell.start(["/bin/sh", "-c", "echo ready; kill -STOP $$"], own_group=False)
+    pid = shell.start(["/bin/sh", "-c", "echo ready; kill -STOP $$; exit 7"], own_group=False)
     shell.wait_for(b"ready")
+    time.sleep(0.3)
+    os.kill(pid, signal.SIGWINCH)  # no reason to go on
     time.sleep(0.3)
     os.kill(pid, signal.SIGTERM)
     want("after SIGTERM", state(pid), 143)
