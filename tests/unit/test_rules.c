@@ -287,8 +287,8 @@ static void test_origins(void **state)
         /* A declared rule replaces that of a preset, also where it grants less. */
         {IR_DECLARED, IR_PRESET, rx, all, IR_DECLARED, rx},
         {IR_DECLARED, IR_PRESET, all, rx, IR_DECLARED, all},
-        /* The folder of the skill adds to what a preset has there. */
-        {IR_SKILL_DIR, IR_PRESET, rx, rw, IR_SKILL_DIR, all},
+        /* So does the rule for the folder of the skill. */
+        {IR_SKILL_DIR, IR_PRESET, rx, rw, IR_SKILL_DIR, rx},
         {IR_DECLARED, IR_SKILL_DIR, rw, rx, IR_DECLARED, all},
         /* The floor stays, and stays the sandbox's own; but what it has not got comes from the host. */
         {IR_DECLARED, IR_FLOOR, rx, IR_READ, IR_FLOOR, rx},
