@@ -744,6 +744,7 @@ TESTS = [
     starvation,
     callers,
     closed_streams,
+    redirections,
     unfit_streams,
     refusals,
 ]
