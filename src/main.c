@@ -256,6 +256,17 @@ static const char *check_losses(struct driver *d)
     return NULL;
 }
 
+/* One word, as the clause has it: it stands in the run section and on the engine's command line. */
+static bool is_image(const char *name)
+{
+    if (!*name || *name == '-')
+        return false;
+    for (; *name; name++)
+        if ((unsigned char)*name <= ' ' || *name == 0x7f)
+            return false;
+    return true;
+}
+
 static const char *check_words(const struct options *o)
 {
     if (o->from && !fe_find(o->from))
@@ -266,7 +277,7 @@ static const char *check_words(const struct options *o)
         return "--resolve takes host or none";
     if (o->output && !*o->output)
         return "--output is empty";
-    if (o->image && (!*o->image || *o->image == '-'))
+    if (o->image && !is_image(o->image))
         return "--image takes the name of an image";
     return NULL;
 }

@@ -176,6 +176,7 @@ made 'a file named like a command' out/7.landlock --from dsl -t landlock -o out/
 made 'a file named like a command, behind an option' out/8.landlock --from dsl -t landlock -o out/8.landlock dump
 made 'compile, spelt out' out/9.landlock compile good.sbx -o out/9.landlock
 refused 'a command without its file' 2 'which declaration?' dump
+refused 'an image of two words' 2 'name of an image' -t docker --image 'a b' good.sbx -o out/a.docker
 refused 'a misspelt command' 2 'did you mean `dump`?' dmup good.sbx
 refused 'an option name behind -- is a file' 2 'No such file' -t landlock -o out/x -- -t
 # shellcheck disable=SC2094 # read and written are different files
