@@ -329,26 +329,10 @@ static bool emit(const struct ir_policy *p, struct arena *a, struct diag_list *d
 
 /* ---- Text -------------------------------------------------------------------------------------------- */
 
-static bool is_plain(const char *word, size_t len)
-{
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%*";
-    return len && strspn(word, PLAIN) == len;
-}
-
 static bool text(const char *data, size_t len, struct buf *out)
 {
     static const char MARK[] = "--label\0" RUN_PREFIX_DOCKER "format=";
-    if (!len || data[len - 1] != '\0' || !memmem(data, len, MARK, sizeof MARK - 1))
-        return false;
-    struct arena a;
-    arena_init(&a, NULL, NULL);
-    for (const char *word = data; word < data + len; word += strlen(word) + 1) {
-        size_t n = strlen(word);
-        buf_str(out, is_plain(word, n) ? word : ir_quote(&a, word, n));
-        buf_byte(out, '\n');
-    }
-    arena_done(&a);
-    return true;
+    return runsec_words_text(data, len, MARK, sizeof MARK - 1, out);
 }
 
 const struct backend be_docker = {

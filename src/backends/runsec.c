@@ -117,3 +117,24 @@ void runsec_seal(struct buf *out, size_t start, size_t digits)
     sha256_hex(digest, hex);
     memcpy(out->data + digits, hex, SHA256_HEX_LEN);
 }
+
+static bool is_plain(const char *word, size_t len)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%*";
+    return len && strspn(word, PLAIN) == len;
+}
+
+bool runsec_words_text(const char *data, size_t len, const char *mark, size_t mark_len, struct buf *out)
+{
+    if (!len || data[len - 1] != '\0' || !memmem(data, len, mark, mark_len))
+        return false;
+    struct arena a;
+    arena_init(&a, NULL, NULL);
+    for (const char *word = data; word < data + len; word += strlen(word) + 1) {
+        size_t n = strlen(word);
+        buf_str(out, is_plain(word, n) ? word : ir_quote(&a, word, n));
+        buf_byte(out, '\n');
+    }
+    arena_done(&a);
+    return true;
+}

@@ -15,6 +15,10 @@ typedef void runsec_put(struct buf *out, const char *string, size_t len);
  * returns the offset in out of those digits for runsec_seal(), else 0. */
 size_t runsec_write(const struct ir_policy *p, const char *target, bool digest, runsec_put *put, struct buf *out);
 
+/* Prints an artifact of NUL-ended words for review, one a line, odd ones quoted as in the language. `mark` (of
+ * mark_len bytes) begins its run section; false if the bytes are no such artifact. */
+bool runsec_words_text(const char *data, size_t len, const char *mark, size_t mark_len, struct buf *out);
+
 /* Once the artifact is whole (out[start..len)): fills in the 64 digits at offset `digits`. */
 void runsec_seal(struct buf *out, size_t start, size_t digits);
 
