@@ -39,6 +39,7 @@ SBXC_OBJ := $(SBXC_SRC:%.c=$(B)/%.o) $(GEN_SRC:.c=.o)
 RT_OBJ   := $(RT_SRC:%.c=$(B)/rt/%.o) $(B)/rt/gen/filters.o
 
 INC      := -Isrc -I$(B)/gen
+SBXC_LIBS := -lyaml
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -46,7 +47,7 @@ INC      := -Isrc -I$(B)/gen
 all: $(B)/sbxc $(B)/sbxrun ## build sbxc and sbxrun
 
 $(B)/sbxc: $(SBXC_OBJ)
-	$(CC) $(CFLAGS) -o $@ $^ -lyaml
+	$(CC) $(CFLAGS) -o $@ $^ $(SBXC_LIBS)
 
 $(B)/sbxrun: $(RT_OBJ)
 	$(RT_CC) $(CFLAGS) $(RT_LINK) -o $@ $^
@@ -110,7 +111,7 @@ $(B)/tests/probe: tests/enforce/probe.c
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -O1 -static -MMD -MP -o $@ $<
 
-.PHONY: deps demo check unit golden golden-update enforce layers lint san install help
+.PHONY: deps demo check unit golden golden-update enforce bench bench-compile layers lint san install help
 deps: ## install missing Debian packages (ENGINES=1: container engines too)
 	@sh tools/deps.sh
 
@@ -135,6 +136,21 @@ golden-update: $(B)/sbxc ## rewrite tests/golden/*/expect [CASE=name]; review wi
 
 enforce: all $(B)/tests/probe ## try to escape from Landlock and bwrap sandboxes
 	@$(PYTHON) tests/enforce/run.py $(B)
+
+# What compiling costs, with what flex and libyaml cost beside it. Nothing is judged but in the table's last lines.
+BENCH := $(addprefix $(B)/tests/bench/,spawn stages flex libyaml)
+$(B)/tests/bench/stages: $(B)/tests/bench/stages.o $(filter-out $(B)/src/main.o $(B)/src/options.o,$(SBXC_OBJ))
+$(B)/tests/bench/flex: $(B)/tests/bench/flex.o $(B)/gen/policy.lex.o
+$(B)/tests/bench/libyaml: $(B)/tests/bench/libyaml.o
+$(B)/tests/bench/spawn: $(B)/tests/bench/spawn.o
+$(B)/tests/bench/flex.o: $(B)/gen/policy.lex.c
+$(BENCH):
+	$(CC) $(CFLAGS) -o $@ $^ -Wl,--as-needed $(SBXC_LIBS)
+
+bench: bench-compile ## every benchmark
+
+bench-compile: $(B)/sbxc $(BENCH) ## what compiling costs, by stage [LARGEST=100000]
+	@$(PYTHON) tests/bench/compile.py $(B) $(LARGEST)
 
 lint: $(GEN_SRC) ## headers alone, cppcheck, shellcheck, mandoc
 	@sh tests/lint.sh $(B)
