@@ -130,6 +130,21 @@ static void long_lines_show_the_part_that_matters(void **state)
         marks--;
     assert_int_equal(here - shown, caret - marks);
     buf_done(&out);
+
+    /* A line of 64 KiB of three-byte characters: the window's ends fall into characters, and are moved. */
+    diag_init(&list, &arena);
+    enum { CHARACTERS = 64 * 1024 / 3 };
+    char *wide = arena_alloc(&arena, 3 * CHARACTERS + 1);
+    for (size_t i = 0; i < CHARACTERS; i++)
+        memcpy(wide + 3 * i, "\xe6\x97\xa5", 3);
+    s = text(wide);
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 3 * 10000, 3 * 5000}, "long");
+    diag_render(&list, &out);
+    assert_true(out.len < 1000);
+    assert_null(strstr(out.data, "\\x"));
+    assert_non_null(strstr(out.data, "\n  ...\xe6"));
+    assert_non_null(strstr(out.data, "\xa5...\n     "));
+    buf_done(&out);
 }
 
 static void a_flood_is_cut_and_counted(void **state)
@@ -145,6 +160,140 @@ static void a_flood_is_cut_and_counted(void **state)
     assert_null(strstr(out.data, "error 20 "));
     assert_non_null(strstr(out.data, "sbxc: 30 more errors not shown\n"));
     buf_done(&out);
+}
+
+/* The caret stands below its character for whoever looks at a terminal: wide ones take two columns, marks none. */
+static void carets_stand_below_what_is_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *token, *marks;
+    } rows[] = {
+        {"read \"\xc3\xa4\xc3\xb6\" X", "X", "            ^"}, /* two bytes, one column */
+        {"read \"\xe6\x97\xa5\xe6\x9c\xac\" X", "X", "              ^"}, /* three bytes, two columns */
+        {"read \"\xf0\x9f\x98\x80\" X", "X", "            ^"}, /* four bytes, two columns */
+        {"read \"a\xcc\x88\" X", "X", "           ^"}, /* a combining mark */
+        {"read \"\xe6\x97\xa5\" X", "\"\xe6\x97\xa5\"", "       ^~~~"}, /* the span itself is wide */
+        {"\ta\t\"b\" X", "X", "  \t \t    ^"}, /* tabs stand below tabs */
+        {"a \x01 X", "\x01 X", "    ^~~~~~"}, /* \x01 takes four */
+        {"a \xff X", "\xff", "    ^~~~"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        diag_init(&list, &arena);
+        const struct source *s = text(arena_printf(&arena, "%s\r\nnext line\r\n", rows[i].line));
+        uint32_t at = (uint32_t)(strstr(s->text, rows[i].token) - s->text);
+        diag_add(&list, DIAG_SYNTAX, (struct span){s, at, (uint32_t)strlen(rows[i].token)}, "here");
+        struct buf out = {0};
+        diag_render(&list, &out);
+        const char *marks = strchr(strchr(out.data, '\n') + 1, '\n') + 1;
+        assert_string_equal(marks, arena_printf(&arena, "%s\n", rows[i].marks));
+        assert_non_null(strstr(out.data, arena_printf(&arena, "web.sbx:1:%u: ", at + 1)));
+        buf_done(&out);
+    }
+}
+
+/* The line end itself, the end of the file, and what runs on: always the line where it begins. */
+static void spans_at_ends_and_over_lines(void **state)
+{
+    (void)state;
+    const struct source *s = text("one {\r\ntwo\r\n");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 5, 2}, "the line end");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 4, 7}, "two lines");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 12, 0}, "the end");
+    expect_render("web.sbx:1:5: error: two lines [syntax]\n  one {\n      ^\n"
+                  "web.sbx:1:6: error: the line end [syntax]\n  one {\n       ^\n"
+                  "web.sbx:3:1: error: the end [syntax]\n");
+    diag_init(&list, &arena);
+    s = text("one {");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 5, 0}, "the end");
+    expect_render("web.sbx:1:6: error: the end [syntax]\n  one {\n       ^\n");
+    diag_init(&list, &arena);
+    s = text("");
+    diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 0}, "the end");
+    expect_render("web.sbx:1:1: error: the end [syntax]\n");
+}
+
+static void other_places_on_the_line_are_marked_there(void **state)
+{
+    (void)state;
+    const struct source *s = text("set A \"1\" A \"2\"\nset A \"3\"\n");
+    struct diag *d = diag_add(&list, DIAG_DUPLICATE_KEY, (struct span){s, 10, 1}, "A is set twice");
+    diag_also(&list, d, (struct span){s, 4, 1}, "first set here");
+    d = diag_add(&list, DIAG_DUPLICATE_KEY, (struct span){s, 20, 1}, "A is set twice");
+    diag_also(&list, d, (struct span){s, 4, 1}, "first set here");
+    expect_render("web.sbx:1:11: error: A is set twice [duplicate-key]\n"
+                  "  set A \"1\" A \"2\"\n"
+                  "      -     ^\n"
+                  "web.sbx:1:5: note: first set here\n"
+                  "web.sbx:2:5: error: A is set twice [duplicate-key]\n"
+                  "  set A \"3\"\n"
+                  "      ^\n"
+                  "web.sbx:1:5: note: first set here\n"
+                  "  set A \"1\" A \"2\"\n"
+                  "      ^\n");
+}
+
+/* One file's messages stay together, files come as they first spoke; what is said again is said once. */
+static void files_in_order_of_first_use(void **state)
+{
+    (void)state;
+    const struct source *a = source_new(&arena, "b.sbx", "x\ny\n", 4), *b = source_new(&arena, "a.sbx", "x\n", 2);
+    diag_add(&list, DIAG_SYNTAX, (struct span){a, 2, 1}, "two");
+    diag_add(&list, DIAG_SYNTAX, (struct span){b, 0, 1}, "three");
+    diag_add(&list, DIAG_SYNTAX, (struct span){a, 0, 1}, "one");
+    diag_add(&list, DIAG_SYNTAX, (struct span){a, 2, 1}, "two");
+    diag_add(&list, DIAG_BAD_VALUE, (struct span){a, 2, 1}, "two");
+    expect_render("b.sbx:1:1: error: one [syntax]\n  x\n  ^\n"
+                  "b.sbx:2:1: error: two [syntax]\n  y\n  ^\n"
+                  "b.sbx:2:1: error: two [bad-value]\n  y\n  ^\n"
+                  "a.sbx:1:1: error: three [syntax]\n  x\n  ^\n");
+}
+
+/* Names and texts come from input too. */
+static void names_and_texts_are_escaped(void **state)
+{
+    (void)state;
+    const struct source *s = source_new(&arena, "a\nb\x1b.sbx", "x", 1);
+    struct diag *d = diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 1}, "t\x1b\xff");
+    diag_hint(&list, d, "h\n");
+    expect_render("a\\x0ab\\x1b.sbx:1:1: error: t\\x1b\\xff [syntax]\n  x\n  ^\n  hint: h\\x0a\n");
+}
+
+/* Hostile input makes many messages: what is kept and what is shown stay small, and the rest is counted. */
+static void a_hundred_thousand_messages(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    const struct source *s = text("x\n");
+    for (int i = 0; i < N; i++) {
+        struct diag *d = diag_add(&list, DIAG_SKIPPED_PATH, (struct span){s, 0, 1}, "%d is left out", i);
+        assert_non_null(d);
+        diag_also(&list, d, (struct span){s, 0, 1}, "there");
+        diag_hint(&list, d, "so");
+    }
+    for (int i = 0; i < N; i++)
+        diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 1}, "error %d", i);
+    assert_int_equal(list.n, 2 * DIAG_MAX_KEPT);
+    assert_int_equal(list.n_errors, N);
+    assert_null(list.unkept.notes);
+    struct buf out = {0};
+    diag_render(&list, &out);
+    assert_true(out.len < 2 * 1024 * 1024);
+    assert_non_null(strstr(out.data, " 9999 is left out "));
+    assert_null(strstr(out.data, " 10000 is left out "));
+    assert_non_null(strstr(out.data, "sbxc: 99980 more errors not shown\nsbxc: 90000 more notes not shown\n"));
+    buf_done(&out);
+}
+
+static void many_notes_of_one_message(void **state)
+{
+    (void)state;
+    const struct source *s = text("x\ny\n");
+    struct diag *d = diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 1}, "many");
+    for (int i = 0; i < 100000; i++)
+        diag_also(&list, d, (struct span){s, 2, 1}, "%d", i);
+    assert_string_equal(d->notes->next->text, "1");
+    assert_string_equal(d->last_note->text, "99999");
 }
 
 static void strict_turns_warnings_and_cuts_into_errors(void **state)
@@ -234,6 +383,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(hostile_lines_are_shown_safely, begin, end),
         cmocka_unit_test_setup_teardown(long_lines_show_the_part_that_matters, begin, end),
         cmocka_unit_test_setup_teardown(a_flood_is_cut_and_counted, begin, end),
+        cmocka_unit_test_setup_teardown(carets_stand_below_what_is_seen, begin, end),
+        cmocka_unit_test_setup_teardown(spans_at_ends_and_over_lines, begin, end),
+        cmocka_unit_test_setup_teardown(other_places_on_the_line_are_marked_there, begin, end),
+        cmocka_unit_test_setup_teardown(files_in_order_of_first_use, begin, end),
+        cmocka_unit_test_setup_teardown(names_and_texts_are_escaped, begin, end),
+        cmocka_unit_test_setup_teardown(a_hundred_thousand_messages, begin, end),
+        cmocka_unit_test_setup_teardown(many_notes_of_one_message, begin, end),
         cmocka_unit_test_setup_teardown(strict_turns_warnings_and_cuts_into_errors, begin, end),
         cmocka_unit_test_setup_teardown(escapes, begin, end),
         cmocka_unit_test_setup_teardown(distances, begin, end),
