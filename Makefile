@@ -39,7 +39,7 @@ SBXC_OBJ := $(SBXC_SRC:%.c=$(B)/%.o) $(GEN_SRC:.c=.o)
 RT_OBJ   := $(RT_SRC:%.c=$(B)/rt/%.o) $(B)/rt/gen/filters.o
 
 INC      := -Isrc -I$(B)/gen
-SBXC_LIBS := -lyaml
+SBXC_LIBS := -lyaml -l:libjansson.a
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -102,7 +102,7 @@ UNIT     := $(UNIT_SRC:%.c=$(B)/%)
 unit_link = $(shell sed '/\*\//q' $(1) | tr '\n' ' ' | sed -n 's|^/\* LINK:\(.*\)\*/.*|\1|p')
 define unit_rule
 $(B)/$(1:.c=): $(B)/$(1:.c=.o) $(patsubst %.c,$(B)/%.o,$(filter %.c,$(call unit_link,$(1))))
-	$$(CC) $$(CFLAGS) -o $$@ $$^ $(filter -W%,$(call unit_link,$(1))) -lcmocka -Wl,--as-needed -lyaml
+	$$(CC) $$(CFLAGS) -o $$@ $$^ $(filter -W%,$(call unit_link,$(1))) -lcmocka -Wl,--as-needed $(SBXC_LIBS)
 endef
 $(foreach t,$(UNIT_SRC),$(eval $(call unit_rule,$(t))))
 

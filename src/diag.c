@@ -218,11 +218,6 @@ struct window {
     uint32_t from, to;
 };
 
-static bool is_continuation(const struct source_pos *p, uint32_t i)
-{
-    return ((unsigned char)p->text[i] & 0xc0) == 0x80;
-}
-
 static struct window window_at(struct span at)
 {
     struct window w = {.pos = source_locate(at.src, at.start)};
@@ -231,11 +226,9 @@ static struct window window_at(struct span at)
     if (len > MAX_SHOWN_BYTES && w.at > MAX_SHOWN_BYTES / 2)
         w.from = w.at - MAX_SHOWN_BYTES / 2;
     w.to = len - w.from > MAX_SHOWN_BYTES ? w.from + MAX_SHOWN_BYTES : len;
-    /* At most three bytes: a line of nothing but continuation bytes is not followed to its ends. */
-    for (int i = 0; i < 3 && w.from && is_continuation(&w.pos, w.from); i++)
+    /* At most three bytes: a line of nothing but continuation bytes is not followed to its beginning. */
+    for (int i = 0; i < 3 && w.from && ((unsigned char)w.pos.text[w.from] & 0xc0) == 0x80; i++)
         w.from--;
-    for (int i = 0; i < 3 && w.to < len && is_continuation(&w.pos, w.to); i++)
-        w.to++;
     return w;
 }
 

@@ -18,6 +18,7 @@
 
 #include "artifact.h"
 #include "backends/backend.h"
+#include "diag_json.h"
 #include "frontend/frontend.h"
 #include "options.h"
 #include "output.h"
@@ -53,23 +54,38 @@ static void out_of_memory(void *ctx)
     exit(STATUS_USAGE);
 }
 
-static enum status usage(struct driver *d, const char *text)
-{
-    fprintf(stderr, "sbxc: %s\n", diag_escape(&d->arena, text, strlen(text)));
-    return STATUS_USAGE;
-}
-
 static void print(struct buf *b, FILE *to)
 {
+    if (!buf_ok(b))
+        out_of_memory(NULL);
     if (b->len)
         fwrite(b->data, 1, b->len, to);
     buf_done(b);
 }
 
+static bool as_json(const struct driver *d)
+{
+    return d->options.diagnostics && !strcmp(d->options.diagnostics, "json");
+}
+
+static enum status usage(struct driver *d, const char *text)
+{
+    struct buf out = {0};
+    if (as_json(d))
+        diag_json_usage(text, &out);
+    else
+        buf_printf(&out, "sbxc: %s\n", diag_escape(&d->arena, text, strlen(text)));
+    print(&out, stderr);
+    return STATUS_USAGE;
+}
+
 static void render_diags(struct driver *d)
 {
     struct buf out = {0};
-    diag_render(&d->diags, &out);
+    if (as_json(d))
+        diag_render_json(&d->diags, &out);
+    else
+        diag_render(&d->diags, &out);
     print(&out, stderr);
 }
 
@@ -511,6 +527,9 @@ static enum status version(struct driver *d)
 static enum status run(struct driver *d, int argc, char **argv)
 {
     const char *why = options_parse(&d->arena, argc, argv, &d->options);
+    const char *form = d->options.diagnostics;
+    if (!why && form && strcmp(form, "text") != 0 && strcmp(form, "json") != 0)
+        why = "--diagnostics takes text or json";
     if (why)
         return usage(d, why);
     if (d->options.help)
@@ -536,10 +555,8 @@ int main(int argc, char **argv)
     arena_init(&d.arena, out_of_memory, NULL);
     diag_init(&d.diags, &d.arena);
     enum status status = run(&d, argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_OK)
+        status = usage(&d, "standard output cannot be written");
     arena_done(&d.arena);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_OK) {
-        fputs("sbxc: standard output cannot be written\n", stderr);
-        status = STATUS_USAGE;
-    }
     return (int)status;
 }

@@ -37,6 +37,7 @@ static const struct option OPTIONS[] = {
     {0, "accept", "LOSS", "compile although a target enforces less here; may be repeated", LIST, FIELD(accepted)},
     {0, "trust-core", NULL, "grant a declaration's `trust core`: run it unconfined", FLAG, FIELD(trust_core)},
     {0, "strict", NULL, "warnings and cuts by a ceiling are errors", FLAG, FIELD(strict)},
+    {0, "diagnostics", "text|json", "how messages are printed; json: one object a line", TEXT, FIELD(diagnostics)},
     {'h', "help", NULL, "this text", FLAG, FIELD(help)},
     {'V', "version", NULL, "version, format and targets", FLAG, FIELD(version)},
 };
@@ -176,6 +177,7 @@ const char *options_parse(struct arena *a, int argc, char **argv, struct options
     struct parser p = {.arena = a, .out = out, .argv = argv, .argc = argc};
     *out = (struct options){.command = COMMAND_COMPILE};
     bool options = true;
+    const char *first = NULL; /* what is wrong; options behind it still say how that is printed */
     for (p.i = take_command(&p) ? 2 : 1; p.i < argc; p.i++) {
         const char *word = argv[p.i], *why = NULL;
         if (options && !strcmp(word, "--"))
@@ -186,10 +188,10 @@ const char *options_parse(struct arena *a, int argc, char **argv, struct options
             why = short_option(&p, word + 1);
         else
             push(a, &out->operands, word);
-        if (why)
-            return why;
+        if (!first)
+            first = why;
     }
-    return NULL;
+    return first;
 }
 
 const char *options_near_command(const char *word)

@@ -22,7 +22,7 @@ struct options {
     struct string_list targets, ceilings, accepted;
     struct resolve_var *vars;
     size_t n_vars, cap_vars;
-    const char *output, *from, *base, *sysroot, *image, *profile, *format, *resolve;
+    const char *output, *from, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
     bool strict, trust_core, help, version;
 };
 

@@ -22,12 +22,14 @@ static void index_lines(struct arena *a, struct source *s)
 const struct source *source_new(struct arena *a, const char *name, const char *text, size_t len)
 {
     struct source *s = ARENA_NEW(a, struct source);
+    uint32_t skipped = 0;
     /* A byte order mark is no content: columns of the first line count from behind it. */
     if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) {
         text += 3;
         len -= 3;
+        skipped = 3;
     }
-    *s = (struct source){.name = name, .text = text, .len = (uint32_t)len};
+    *s = (struct source){.name = name, .text = text, .len = (uint32_t)len, .skipped = skipped};
     index_lines(a, s);
     return s;
 }

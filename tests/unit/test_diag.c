@@ -1,4 +1,4 @@
-/* LINK: src/diag.c src/source.c src/buf.c src/arena.c */
+/* LINK: src/diag.c src/diag_json.c src/source.c src/buf.c src/arena.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
-#include "diag.h"
+#include "diag_json.h"
 
 static struct arena arena;
 static struct diag_list list;
@@ -296,6 +297,95 @@ static void many_notes_of_one_message(void **state)
     assert_string_equal(d->last_note->text, "99999");
 }
 
+/* The n-th line as an object, which the caller gives back. */
+static json_t *json_line(const struct buf *out, size_t n)
+{
+    const char *line = out->data;
+    for (; n; n--)
+        line = strchr(line, '\n') + 1;
+    json_t *o = json_loadb(line, strcspn(line, "\n"), JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(o);
+    return o;
+}
+
+static void expect_place(json_t *o, const char *file, const int numbers[6])
+{
+    static const char *const keys[] = {"line", "column", "end_line", "end_column", "offset", "length"};
+    assert_string_equal(json_string_value(json_object_get(o, "file")), file);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(json_integer_value(json_object_get(o, keys[i])), numbers[i]);
+}
+
+static void json_says_the_same(void **state)
+{
+    (void)state;
+    const struct source *s = text("\xef\xbb\xbf" "a\xc3\xa4 b\r\nc\n");
+    struct diag *d = diag_add(&list, DIAG_SYNTAX, (struct span){s, 7, 1}, "second \xff \"x\"");
+    diag_also(&list, d, (struct span){s, 0, 3}, "note\n");
+    diag_hint(&list, d, "hint");
+    diag_also(&list, d, (struct span){s, 8, 0}, "another");
+    diag_hint(&list, d, "other hint");
+    diag_add(&list, DIAG_GRANTS_ALL, (struct span){s, 4, 4}, "first");
+    diag_add(&list, DIAG_NO_IMAGE, (struct span){0}, "nowhere");
+    struct buf out = {0};
+    diag_render_json(&list, &out);
+    assert_true(buf_ok(&out));
+    json_t *o = json_line(&out, 0);
+    assert_string_equal(json_string_value(json_object_get(o, "id")), "grants-all");
+    assert_string_equal(json_string_value(json_object_get(o, "severity")), "warning");
+    expect_place(o, "web.sbx", (const int[]){1, 5, 2, 2, 7, 4}); /* the mark of the file's start counts in offset alone */
+    assert_int_equal(json_array_size(json_object_get(o, "hints")) + json_array_size(json_object_get(o, "notes")), 0);
+    json_decref(o);
+    o = json_line(&out, 1);
+    assert_string_equal(json_string_value(json_object_get(o, "message")), "second \\xff \"x\"");
+    expect_place(o, "web.sbx", (const int[]){2, 1, 2, 2, 10, 1});
+    json_t *notes = json_object_get(o, "notes"), *hints = json_object_get(o, "hints");
+    assert_int_equal(json_array_size(notes), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(notes, 0), "message")), "note\\x0a");
+    expect_place(json_array_get(notes, 0), "web.sbx", (const int[]){1, 1, 1, 4, 3, 3});
+    expect_place(json_array_get(notes, 1), "web.sbx", (const int[]){2, 2, 2, 2, 11, 0});
+    assert_int_equal(json_array_size(hints), 2);
+    assert_string_equal(json_string_value(json_array_get(hints, 1)), "other hint");
+    json_decref(o);
+    o = json_line(&out, 2);
+    assert_string_equal(json_string_value(json_object_get(o, "id")), "no-image");
+    assert_null(json_object_get(o, "file"));
+    assert_null(json_object_get(o, "offset"));
+    json_decref(o);
+    assert_ptr_equal(strrchr(out.data, '\n'), out.data + out.len - 1);
+    buf_done(&out);
+}
+
+static void json_cuts_where_text_cuts(void **state)
+{
+    (void)state;
+    const struct source *s = text("x\n");
+    struct buf out = {0};
+    for (int i = 0; i < 20; i++)
+        diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 1}, "error %d", i);
+    diag_render_json(&list, &out);
+    assert_null(strstr(out.data, "omitted"));
+    buf_done(&out);
+    for (int i = 20; i < 23; i++)
+        diag_add(&list, DIAG_SYNTAX, (struct span){s, 0, 1}, "error %d", i);
+    diag_render_json(&list, &out);
+    json_t *o = json_line(&out, 20);
+    assert_int_equal(json_object_size(o), 1);
+    assert_int_equal(json_integer_value(json_object_get(o, "omitted")), 3);
+    json_decref(o);
+    assert_null(strstr(out.data, "error 20"));
+    buf_done(&out);
+}
+
+static void json_of_a_usage_error(void **state)
+{
+    (void)state;
+    struct buf out = {0};
+    diag_json_usage("a\x1b", &out);
+    assert_string_equal(out.data, "{\"id\":\"usage\",\"severity\":\"error\",\"message\":\"a\\\\x1b\",\"hints\":[],\"notes\":[]}\n");
+    buf_done(&out);
+}
+
 static void strict_turns_warnings_and_cuts_into_errors(void **state)
 {
     (void)state;
@@ -390,6 +480,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_and_texts_are_escaped, begin, end),
         cmocka_unit_test_setup_teardown(a_hundred_thousand_messages, begin, end),
         cmocka_unit_test_setup_teardown(many_notes_of_one_message, begin, end),
+        cmocka_unit_test_setup_teardown(json_says_the_same, begin, end),
+        cmocka_unit_test_setup_teardown(json_cuts_where_text_cuts, begin, end),
+        cmocka_unit_test_setup_teardown(json_of_a_usage_error, begin, end),
         cmocka_unit_test_setup_teardown(strict_turns_warnings_and_cuts_into_errors, begin, end),
         cmocka_unit_test_setup_teardown(escapes, begin, end),
         cmocka_unit_test_setup_teardown(distances, begin, end),
