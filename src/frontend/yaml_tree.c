@@ -380,8 +380,12 @@ static void drop_duplicates_sorted(struct diag_list *diags, struct yaml_node *ma
     }
 }
 
-void yaml_vet_keys(struct diag_list *diags, struct yaml_node *map)
+bool yaml_vet_keys(struct diag_list *diags, struct yaml_node *map)
 {
+    if (map->feature) {
+        report_feature(diags, map);
+        return false;
+    }
     for (struct yaml_node **link = &map->first; *link;) {
         if (usable_key(diags, (*link)->key))
             link = &(*link)->next;
@@ -392,19 +396,20 @@ void yaml_vet_keys(struct diag_list *diags, struct yaml_node *map)
         drop_duplicates(diags, map);
     else
         drop_duplicates_sorted(diags, map);
+    return true;
 }
 
 /* As deep as yaml_parse() lets maps and lists nest. */
 bool yaml_vet(struct diag_list *diags, struct yaml_node *n)
 {
-    if (n->feature) {
+    if (n->kind == YAML_MAP && !yaml_vet_keys(diags, n))
+        return false;
+    if (n->kind != YAML_MAP && n->feature) {
         report_feature(diags, n);
         return false;
     }
     if (n->kind == YAML_SCALAR)
         return true;
-    if (n->kind == YAML_MAP)
-        yaml_vet_keys(diags, n);
     for (struct yaml_node **link = &n->first; *link;) {
         if (yaml_vet(diags, *link))
             link = &(*link)->next;

@@ -45,8 +45,8 @@ struct yaml_node *yaml_parse(const struct source *src, uint32_t start, uint32_t 
 
 /* Reports what cannot be used in n and beneath it, and takes it out. False: n itself cannot be used. */
 bool yaml_vet(struct diag_list *diags, struct yaml_node *n);
-/* The same for the keys of one map alone: afterwards each is a word and stands once. */
-void yaml_vet_keys(struct diag_list *diags, struct yaml_node *map);
+/* The same for one map and its keys alone: afterwards each key is a word and stands once. */
+bool yaml_vet_keys(struct diag_list *diags, struct yaml_node *map);
 
 /* The value at `key`, NULL if there is none or `map` is no map. */
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);

@@ -260,9 +260,11 @@ static void what_is_foreign_is_not_judged(void **state)
     assert_true(yaml_vet(&diags, yaml_get(root, "ours")));
     expect_one(DIAG_DUPLICATE_KEY, "d: f", "first said here");
     diag_init(&diags, &arena);
-    yaml_vet_keys(&diags, root);
+    assert_true(yaml_vet_keys(&diags, root));
     expect_one(DIAG_BAD_VALUE, "[g]", NULL);
     assert_int_equal(root->size, 2);
+    assert_false(yaml_vet_keys(&diags, parse("--- &all\na: b\n")));
+    expect_one(DIAG_YAML_FEATURE, "&all", NULL);
 }
 
 /* n keys, of which one is said again at each of two places. */
