@@ -12,7 +12,8 @@
 struct arena_block;
 
 struct arena {
-    struct arena_block *head; /* newest block first */
+    struct arena_block *head;  /* blocks that are shared, newest first */
+    struct arena_block *large; /* blocks that hold one thing each */
     void (*oom)(void *ctx);   /* called when memory runs out; longjmps or exits, never returns */
     void *oom_ctx;
 };
@@ -25,13 +26,15 @@ void arena_done(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);
 /* Zeroed memory for n elements; n * size is checked for overflow, here and nowhere else. */
 void *arena_array(struct arena *a, size_t n, size_t size);
-/* Grows an array from *cap to at least `need` elements by doubling; old content is copied, the old
- * memory stays until arena_done(). Returns the new array and updates *cap. */
+/* Grows an array from *cap to at least `need` elements by doubling. Returns the new array and updates *cap; `old`
+ * is gone, what was in it is kept, and the elements behind it hold anything. */
 void *arena_grow(struct arena *a, void *old, size_t *cap, size_t need, size_t size);
 
 /* A NUL-terminated copy of len bytes (which may hold NULs of their own). */
 char *arena_strn(struct arena *a, const char *s, size_t len);
 char *arena_str(struct arena *a, const char *s);
+/* s, then len bytes of t. */
+char *arena_join(struct arena *a, const char *s, const char *t, size_t len);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))

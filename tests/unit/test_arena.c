@@ -1,4 +1,4 @@
-/* LINK: src/arena.c -Wl,--wrap=calloc */
+/* LINK: src/arena.c -Wl,--wrap=calloc -Wl,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,8 +11,17 @@
 
 #include "arena.h"
 
-/* The n-th calloc from now on fails; 0: none does. */
+/* The n-th calloc or realloc from now on fails; 0: none does. */
 static unsigned fail_at;
+
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size)
+{
+    if (fail_at && --fail_at == 0)
+        return NULL;
+    return __real_realloc(p, size);
+}
 
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -52,8 +61,9 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     arena_init(&a, NULL, NULL);
     char *last = NULL;
     size_t last_size = 0;
-    /* Sizes around the block sizes as well: the first block is 16 KiB. */
-    static const size_t sizes[] = {0, 1, 7, 16, 17, 4096, 16383, 16384, 16385, 3u << 20, 0, 1};
+    /* Sizes around the block sizes as well: the first block is 16 KiB, from 64 KiB on each has its own. */
+    static const size_t sizes[] = {0,     1,     7,     16,      17, 4096, 16383, 16384,
+                                   16385, 65535, 65536, 3u << 20, 0,  1,    65537, 40000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char *p = arena_alloc(&a, sizes[i]);
         assert_non_null(p);
@@ -68,24 +78,30 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     }
     arena_done(&a);
     assert_null(a.head);
+    assert_null(a.large);
 }
 
+/* Three arrays that grow side by side, so that blocks move while others stand before and behind them. */
 static void growing_keeps_what_was_there(void **state)
 {
     (void)state;
+    enum { LISTS = 3, N = 200000 };
     struct arena a;
     arena_init(&a, NULL, NULL);
-    uint32_t *list = NULL;
-    size_t cap = 0;
-    for (uint32_t i = 0; i < 10000; i++) {
-        list = arena_grow(&a, list, &cap, i + 1, sizeof *list);
-        list[i] = i;
+    uint32_t *list[LISTS] = {NULL};
+    size_t cap[LISTS] = {0};
+    for (uint32_t i = 0; i < N; i++)
+        for (uint32_t k = 0; k < LISTS; k++) {
+            list[k] = arena_grow(&a, list[k], &cap[k], i + 1, sizeof **list);
+            list[k][i] = i * LISTS + k;
+        }
+    for (uint32_t k = 0; k < LISTS; k++) {
+        assert_true(cap[k] >= N);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(list[k][i], i * LISTS + k);
+        /* Enough room: the same array. */
+        assert_ptr_equal(arena_grow(&a, list[k], &cap[k], cap[k], sizeof **list), list[k]);
     }
-    assert_true(cap >= 10000);
-    for (uint32_t i = 0; i < 10000; i++)
-        assert_int_equal(list[i], i);
-    /* Enough room: the same array. */
-    assert_ptr_equal(arena_grow(&a, list, &cap, cap, sizeof *list), list);
     arena_done(&a);
 }
 
@@ -100,6 +116,10 @@ static void strings_keep_every_byte(void **state)
     assert_string_equal(arena_str(&a, ""), "");
     assert_string_equal(arena_strn(&a, NULL, 0), "");
     assert_string_equal(arena_printf(&a, "%s-%d", "x", 42), "x-42");
+    assert_memory_equal(arena_join(&a, "/x", "y\0z", 3), "/xy\0z", 6);
+    assert_string_equal(arena_join(&a, "", NULL, 0), "");
+    /* Strings stand anywhere; what follows them is aligned all the same. */
+    assert_int_equal((uintptr_t)arena_alloc(&a, 8) % _Alignof(max_align_t), 0);
     char *longest = arena_printf(&a, "%0*d", 100000, 7);
     assert_int_equal(strlen(longest), 100000);
     arena_done(&a);
@@ -135,11 +155,11 @@ static void work(struct arena *a, const size_t *arg)
     (void)arg;
     size_t cap = 0;
     char **list = NULL;
-    for (size_t i = 0; i < 3000; i++) {
+    for (size_t i = 0; i < 20000; i++) {
         list = arena_grow(a, list, &cap, i + 1, sizeof *list);
         list[i] = arena_printf(a, "string %zu", i);
     }
-    assert_string_equal(list[2999], "string 2999");
+    assert_string_equal(list[19999], "string 19999");
 }
 
 /* Each allocation fails once; the leak checker of the san build watches. */
