@@ -19,6 +19,7 @@
 #include "artifact.h"
 #include "backends/backend.h"
 #include "diag_json.h"
+#include "frontend/fmt.h"
 #include "frontend/frontend.h"
 #include "options.h"
 #include "output.h"
@@ -122,6 +123,15 @@ static const struct decl_profile *pick_profile(struct driver *d, const struct de
     return NULL;
 }
 
+static const struct source *read_source(struct driver *d, const char *path, const char **out_usage)
+{
+    const struct source *src = source_read(&d->arena, path);
+    if (!src)
+        *out_usage = errno == EFBIG ? arena_printf(&d->arena, "%s: larger than %d MiB", path, SOURCE_MAX_MIB)
+                                    : arena_printf(&d->arena, "%s: %s", path, strerror(errno));
+    return src;
+}
+
 /* Reads and parses one file. NULL with *out_usage set if it cannot be read, else after an error in diags.
  * A profile with errors is returned as well: looking at its paths tells of all mistakes in one run. */
 static const struct decl_profile *read_profile(struct driver *d, const char *path, enum fe_role role,
@@ -133,12 +143,9 @@ static const struct decl_profile *read_profile(struct driver *d, const char *pat
         *out_usage = !exists ? arena_printf(&d->arena, "%s: %s", path, strerror(errno)) : arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
         return NULL;
     }
-    const struct source *src = source_read(&d->arena, path);
-    if (!src) {
-        *out_usage = errno == EFBIG ? arena_printf(&d->arena, "%s: larger than %d MiB", path, SOURCE_MAX_MIB)
-                                    : arena_printf(&d->arena, "%s: %s", path, strerror(errno));
+    const struct source *src = read_source(d, path, out_usage);
+    if (!src)
         return NULL;
-    }
     struct decl_file file = {0};
     fe->parse(src, role, &d->arena, &d->diags, &file);
     return pick_profile(d, &file, name);
@@ -285,6 +292,8 @@ static bool is_image(const char *name)
 
 static const char *check_words(const struct options *o)
 {
+    if (o->check || o->write)
+        return "--check and --write are for `sbxc fmt`";
     if (o->from && !fe_find(o->from))
         return "--from takes dsl, yaml or skill";
     if (o->format && strcmp(o->format, "native") != 0 && strcmp(o->format, "text") != 0)
@@ -489,6 +498,90 @@ static enum status dump(struct driver *d)
     return status;
 }
 
+/* ---- fmt ------------------------------------------------------------------------------------------------ */
+
+static const char *check_fmt_words(const struct options *o)
+{
+    if (!o->operands.n)
+        return "which files? `sbxc --help` shows how";
+    if (o->from && strcmp(o->from, fe_dsl.name) != 0)
+        return "--from: fmt is for the declaration language, dsl";
+    if (o->check && o->write)
+        return "--check and --write exclude each other";
+    if (o->output && (o->check || o->write || o->operands.n > 1))
+        return "--output is for one file, without --check and --write";
+    if (o->output && !*o->output)
+        return "--output is empty";
+    for (size_t i = 0; i < o->operands.n && o->write; i++)
+        if (!strcmp(o->operands.items[i], "-"))
+            return "--write: standard input is no file";
+    return NULL;
+}
+
+/* False where it was refused, with the reason in diags or, if it could not be read, in *out_usage. */
+static bool format_one(struct driver *d, const char *path, struct buf *out, bool *out_changed, const char **out_usage)
+{
+    if (kind_of(d, path, true) != &fe_dsl) {
+        *out_usage = arena_printf(&d->arena, "%s: no .sbx file; --from dsl says that it is of that kind", path);
+        return false;
+    }
+    const struct source *src = read_source(d, path, out_usage);
+    if (!src || !fmt_text(src, &d->arena, &d->diags, out))
+        return false;
+    if (!buf_ok(out))
+        out_of_memory(NULL);
+    *out_changed = src->skipped || src->len != out->len || (out->len && memcmp(src->text, out->data, out->len) != 0);
+    return true;
+}
+
+/* All files or none: nothing is written, named or printed before each of them was formatted. */
+static enum status put_formatted(struct driver *d, const struct buf *texts, const bool *changed)
+{
+    const struct options *o = &d->options;
+    const struct string_list *paths = &o->operands;
+    struct output *files = arena_array(&d->arena, paths->n, sizeof *files);
+    size_t n = 0;
+    for (size_t i = 0; i < paths->n; i++)
+        if (changed[i] && o->check)
+            puts(paths->items[i]);
+        else if (changed[i] && o->write)
+            files[n++] = (struct output){.path = paths->items[i], .data = texts[i].data, .len = texts[i].len, .edit = true};
+        else if (!o->check && !o->write && !o->output)
+            fwrite(texts[i].data, 1, texts[i].len, stdout);
+    if (o->output)
+        files[n++] = (struct output){.path = o->output, .data = texts[0].data, .len = texts[0].len};
+    const char *why = o->output ? refuse_output(d, o->output, false) : NULL;
+    if (why)
+        return usage(d, arena_printf(&d->arena, "%s: %s", o->output, why));
+    return write_all(d, files, n);
+}
+
+static enum status format(struct driver *d)
+{
+    const char *why = check_fmt_words(&d->options);
+    if (why)
+        return usage(d, why);
+    size_t n = d->options.operands.n;
+    struct buf *texts = arena_array(&d->arena, n, sizeof *texts);
+    bool *changed = arena_array(&d->arena, n, sizeof *changed), ok = true, any = false;
+    for (size_t i = 0; i < n && !why; i++) {
+        ok &= format_one(d, d->options.operands.items[i], &texts[i], &changed[i], &why);
+        any |= changed[i];
+    }
+    enum status status = STATUS_REFUSED;
+    if (!ok)
+        render_diags(d);
+    if (why)
+        status = usage(d, why);
+    else if (ok)
+        status = put_formatted(d, texts, changed);
+    for (size_t i = 0; i < n; i++)
+        buf_done(&texts[i]);
+    return status == STATUS_OK && d->options.check && any ? STATUS_REFUSED : status;
+}
+
+/* ---- preset, help --------------------------------------------------------------------------------------- */
+
 static enum status preset(struct driver *d)
 {
     if (d->options.operands.n > 1)
@@ -541,6 +634,8 @@ static enum status run(struct driver *d, int argc, char **argv)
         return compile(d);
     case COMMAND_DUMP:
         return dump(d);
+    case COMMAND_FMT:
+        return format(d);
     case COMMAND_PRESET:
         return preset(d);
     case COMMAND_HELP:

@@ -37,6 +37,8 @@ static const struct option OPTIONS[] = {
     {0, "accept", "LOSS", "compile although a target enforces less here; may be repeated", LIST, FIELD(accepted)},
     {0, "trust-core", NULL, "grant a declaration's `trust core`: run it unconfined", FLAG, FIELD(trust_core)},
     {0, "strict", NULL, "warnings and cuts by a ceiling are errors", FLAG, FIELD(strict)},
+    {0, "check", NULL, "fmt: only name the files that would change", FLAG, FIELD(check)},
+    {'w', "write", NULL, "fmt: change the files", FLAG, FIELD(write)},
     {0, "diagnostics", "text|json", "how messages are printed; json: one object a line", TEXT, FIELD(diagnostics)},
     {'h', "help", NULL, "this text", FLAG, FIELD(help)},
     {'V', "version", NULL, "version, format and targets", FLAG, FIELD(version)},
@@ -50,6 +52,7 @@ static const struct {
 } COMMANDS[] = {
     {"compile", COMMAND_COMPILE, "FILE", "compile a declaration (the command that need not be named)"},
     {"dump", COMMAND_DUMP, "FILE", "print the policy that a target's artifact would hold"},
+    {"fmt", COMMAND_FMT, "FILE...", "format files of the declaration language"},
     {"preset", COMMAND_PRESET, "[NAME]", "print a preset, or their names"},
     {"help", COMMAND_HELP, "", "this text"},
 };

@@ -9,7 +9,7 @@
 #include "buf.h"
 #include "resolve.h"
 
-enum command { COMMAND_COMPILE, COMMAND_DUMP, COMMAND_PRESET, COMMAND_HELP };
+enum command { COMMAND_COMPILE, COMMAND_DUMP, COMMAND_FMT, COMMAND_PRESET, COMMAND_HELP };
 
 struct string_list {
     const char **items;
@@ -23,7 +23,7 @@ struct options {
     struct resolve_var *vars;
     size_t n_vars, cap_vars;
     const char *output, *from, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
-    bool strict, trust_core, help, version;
+    bool strict, trust_core, check, write, help, version;
 };
 
 /* Fills out; returns NULL, or what is wrong with the command line. */

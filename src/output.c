@@ -40,8 +40,21 @@ static const char *write_in_place(struct arena *a, const char *path, const char 
     return why;
 }
 
-/* The new file has the mode that creat(2) would give it: mkstemp's 0600 is widened by the umask. */
-static const char *write_beside(struct arena *a, const char *path, struct output *o)
+/* The new file has the mode that creat(2) would give it (mkstemp's 0600 is widened by the umask), or that of the file
+ * which it replaces. */
+static bool set_mode(int fd, const struct stat *like)
+{
+    if (!like) {
+        mode_t mask = umask(0);
+        umask(mask);
+        return fchmod(fd, 0666 & ~mask) == 0;
+    }
+    if (fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
+        return false;
+    return fchmod(fd, like->st_mode & 0777) == 0;
+}
+
+static const char *write_beside(struct arena *a, const char *path, struct output *o, const struct stat *like)
 {
     char *temp = arena_printf(a, "%s.XXXXXX", path);
     int fd = mkostemp(temp, O_CLOEXEC);
@@ -49,10 +62,8 @@ static const char *write_beside(struct arena *a, const char *path, struct output
         return failure(a, "cannot be made");
     o->temp = temp;
     o->target = path;
-    mode_t mask = umask(0);
-    umask(mask);
     const char *why = NULL;
-    if (!write_all(fd, o->data, o->len) || fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0)
+    if (!write_all(fd, o->data, o->len) || !set_mode(fd, like) || fsync(fd) < 0)
         why = failure(a, "cannot be written");
     if (close(fd) < 0 && !why)
         why = failure(a, "cannot be written");
@@ -71,7 +82,7 @@ static const char *stage(struct arena *a, struct output *o)
         /* A dangling link would be replaced by the file: say so instead. */
         if (lstat(o->path, &st) == 0)
             return "is a link that leads nowhere";
-        return write_beside(a, o->path, o);
+        return write_beside(a, o->path, o, NULL);
     }
     if (S_ISDIR(st.st_mode))
         return "is a folder";
@@ -82,7 +93,7 @@ static const char *stage(struct arena *a, struct output *o)
         return failure(a, "cannot be looked at");
     const char *kept = arena_str(a, target);
     free(target);
-    return write_beside(a, kept, o);
+    return write_beside(a, kept, o, o->edit ? &st : NULL);
 }
 
 static const char *commit(struct arena *a, struct output *o)

@@ -11,6 +11,7 @@ struct output {
     const char *path; /* "-" is standard output */
     const char *data;
     size_t len;
+    bool edit; /* the file is one that exists, and keeps its mode and, where that is allowed, its owner */
     const char *target, *temp; /* used while writing: begin as NULL */
 };
 

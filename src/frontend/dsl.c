@@ -541,3 +541,19 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
 
 const struct frontend fe_dsl = {
     .name = "dsl", .suffixes = ".sbx", .summary = "the declaration language", .parse = parse};
+
+/* ---- Tokens alone --------------------------------------------------------------------------------------- */
+
+void dsl_each_token(const struct source *src, struct arena *a, void (*see)(void *ctx, struct span at), void *ctx)
+{
+    struct diag_list unheard;
+    diag_init(&unheard, a);
+    struct dsl_scan s = {.src = src, .arena = a, .diags = &unheard};
+    struct token t;
+    if (dsl_flex_lex_init_extra(&s, &s.scanner))
+        a->oom(a->oom_ctx);
+    if (dsl_flex__scan_bytes(src->text, (int)src->len, s.scanner))
+        while (dsl_flex_lex(&t.value, &t.at, s.scanner) != DSL_YYEOF)
+            see(ctx, t.at);
+    dsl_flex_lex_destroy(s.scanner);
+}

@@ -28,4 +28,8 @@ void dsl_unexpected(struct dsl_scan *s, const char *token, struct span at, bool 
 /* After a syntax error: the statement in hand is dropped. */
 void dsl_recover(struct dsl_scan *s);
 
+/* For fmt: where each token of a text stands, in order. Line ends and `;` are tokens; comments and blanks are what
+ * stands between tokens. Nothing is reported: the text has been parsed before. */
+void dsl_each_token(const struct source *src, struct arena *a, void (*see)(void *ctx, struct span at), void *ctx);
+
 #endif
