@@ -5,7 +5,7 @@
 set -eu
 export LC_ALL=C
 
-build='build-essential flex bison libyaml-dev libjansson-dev libseccomp-dev musl-tools'
+build='build-essential flex bison libyaml-dev libjansson-dev libidn2-dev libunistring-dev libseccomp-dev musl-tools'
 tests='libcmocka-dev bubblewrap tinyscheme python3 git mandoc shellcheck cppcheck'
 # catatonit is podman's --init, which it only recommends.
 engines='docker.io podman catatonit runc crun busybox-static'
