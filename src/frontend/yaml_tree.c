@@ -37,17 +37,22 @@ struct reader {
 
 /* ---- Places --------------------------------------------------------------------------------------------- */
 
+/* Of eight bytes at once: is any beyond ASCII? */
+static bool any_high(const char *s)
+{
+    uint64_t eight;
+    memcpy(&eight, s, sizeof eight);
+    return eight & 0x8080808080808080;
+}
+
 static bool is_ascii(const char *s, size_t len)
 {
-    uint64_t bits = 0, eight;
     size_t i = 0;
-    for (; i + sizeof eight <= len; i += sizeof eight) {
-        memcpy(&eight, s + i, sizeof eight);
-        bits |= eight;
-    }
-    for (; i < len; i++)
-        bits |= (unsigned char)s[i];
-    return !(bits & 0x8080808080808080);
+    while (i + 8 <= len && !any_high(s + i))
+        i += 8;
+    while (i < len && !((unsigned char)s[i] & 0x80))
+        i++;
+    return i == len;
 }
 
 static bool continues(const char *text, uint32_t offset)
@@ -67,6 +72,11 @@ static uint32_t offset_of(struct reader *r, size_t index)
         r->index--;
     }
     while (r->index < index && r->offset < r->len) {
+        if (index - r->index >= 8 && r->len - r->offset >= 8 && !any_high(text + r->offset)) {
+            r->offset += 8;
+            r->index += 8;
+            continue;
+        }
         r->offset++;
         while (r->offset < r->len && continues(text, r->offset))
             r->offset++;
@@ -106,20 +116,33 @@ static void report_parser_error(struct reader *r)
     }
 }
 
+/* The first line break beyond LF and CRLF, NULL if there is none. */
+static const char *odd_break(const char *s, const char *end, bool ascii)
+{
+    const char *cr = memchr(s, '\r', (size_t)(end - s));
+    while (cr && cr + 1 < end && cr[1] == '\n')
+        cr = memchr(cr + 2, '\r', (size_t)(end - (cr + 2)));
+    if (ascii)
+        return cr;
+    end = cr ? cr : end;
+    while (s < end) {
+        size_t left = (size_t)(end - s);
+        if (left >= 8 && !any_high(s))
+            s += 8;
+        else if ((left >= 2 && !memcmp(s, "\xc2\x85", 2)) ||
+                 (left >= 3 && (!memcmp(s, "\xe2\x80\xa8", 3) || !memcmp(s, "\xe2\x80\xa9", 3))))
+            return s;
+        else
+            s++;
+    }
+    return cr;
+}
+
 /* libyaml, as YAML 1.1 has it, ends a line at a lone CR, NEL, LS and PS, where editors and reviews show none: what
  * looks like a part of a comment would be a clause. */
 static bool plain_lines(struct reader *r)
 {
-    static const char *const breaks[] = {"\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
-    const char *text = r->src->text + r->start, *end = text + r->len, *first = NULL;
-    for (size_t i = 0; i < (r->ascii ? 1 : sizeof breaks / sizeof *breaks); i++) {
-        size_t n = strlen(breaks[i]);
-        const char *s = text;
-        while (s < end && (s = memmem(s, (size_t)(end - s), breaks[i], n)) && n == 1 && s + 1 < end && s[1] == '\n')
-            s += 2;
-        if (s && s < end && (!first || s < first))
-            first = s;
-    }
+    const char *text = r->src->text + r->start, *first = odd_break(text, text + r->len, r->ascii);
     if (!first)
         return true;
     struct span at = {r->src, (uint32_t)(first - r->src->text), 1};

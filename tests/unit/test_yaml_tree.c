@@ -155,6 +155,8 @@ static void one_message_for_text_that_is_no_yaml(void **state)
     expect_refused("a: \xff\n", DIAG_BAD_BYTE, "\xff", NULL);
     expect_refused("a: b # x\rc: d\n", DIAG_BAD_BYTE, "\r", "end lines with LF");
     expect_refused("a: b\r\n# x\xc2\x85" "c: d\n", DIAG_BAD_BYTE, "\xc2\x85", NULL);
+    expect_refused("# 0123456789\r\n# x\xe2\x80\xa9" "c: d\r", DIAG_BAD_BYTE, "\xe2\x80\xa9", NULL);
+    expect_refused("# \xc3\xa9 0123456789\r", DIAG_BAD_BYTE, "\r", NULL);
     expect_refused("# x\xe2\x80\xa8" "c: d\n", DIAG_BAD_BYTE, "\xe2\x80\xa8", NULL);
     expect_refused("# nothing\n", DIAG_YAML, "# nothing", "write {}");
     expect_refused("%YAML 1.1\n--- {}\n", DIAG_YAML_FEATURE, "%YAML", NULL);
