@@ -1,6 +1,13 @@
 #include "sha256.h"
 
+#include <stdbool.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+enum { BLOCK = 64, MANY = 1024 };
 
 /* FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t K[64] = {
@@ -24,9 +31,19 @@ static uint32_t big_endian(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static void compress(uint32_t h[8], const unsigned char *block)
+/* Eight rounds at a time, so that the variables change their names instead of their values. */
+#define ROUND(a, b, c, d, e, f, g, h, at)                                                                   \
+    do {                                                                                                    \
+        uint32_t t = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (g ^ (e & (f ^ g))) + K[at] + w[at];    \
+        d += t;                                                                                             \
+        h = t + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) | (c & (a | b)));                       \
+    } while (0)
+
+static void compress(uint32_t state[8], const unsigned char *block)
 {
-    uint32_t w[64], v[8];
+    uint32_t w[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 16; i++)
         w[i] = big_endian(block + 4 * i);
     for (int i = 16; i < 64; i++) {
@@ -34,18 +51,82 @@ static void compress(uint32_t h[8], const unsigned char *block)
         uint32_t s1 = rotr(w[i - 2], 17) ^ rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    memcpy(v, h, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t s1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-        uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + K[i] + w[i];
-        uint32_t s0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-        uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
+    const uint32_t add[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        h[i] += v[i];
+        state[i] += add[i];
+}
+
+static void compress_portable(uint32_t state[8], const unsigned char *data, size_t blocks)
+{
+    for (; blocks; blocks--, data += BLOCK)
+        compress(state, data);
+}
+
+#ifdef __x86_64__
+/* The processor's own instructions: about six times as fast. Intel 64 manual, volume 2, SHA256RNDS2 and its
+ * neighbours. Two registers hold the eight words as (a b e f) and (c d g h), from the highest down. */
+__attribute__((target("sha,sse4.1")))
+static void compress_x86(uint32_t state[8], const unsigned char *data, size_t blocks)
+{
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    __m128i *words = (__m128i *)(void *)state;
+    __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xb1);
+    __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(words + 1), 0x1b);
+    __m128i abef = _mm_alignr_epi8(abcd, efgh, 8), cdgh = _mm_blend_epi16(efgh, abcd, 0xf0);
+    for (; blocks; blocks--, data += BLOCK) {
+        __m128i w[4], abef0 = abef, cdgh0 = cdgh;
+        for (int i = 0; i < 4; i++)
+            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(data + 16 * i)), swap);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            __m128i *now = &w[i % 4], last = w[(i + 3) % 4];
+            if (i >= 4) {
+                __m128i seventh = _mm_alignr_epi8(last, w[(i + 2) % 4], 4);
+                __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(*now, w[(i + 1) % 4]), seventh);
+                *now = _mm_sha256msg2_epu32(sum, last);
+            }
+            __m128i sum = _mm_add_epi32(*now, _mm_loadu_si128((const __m128i *)(const void *)(K + 4 * i)));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+        }
+        abef = _mm_add_epi32(abef, abef0);
+        cdgh = _mm_add_epi32(cdgh, cdgh0);
+    }
+    abcd = _mm_shuffle_epi32(abef, 0x1b);
+    efgh = _mm_shuffle_epi32(cdgh, 0xb1);
+    _mm_storeu_si128(words, _mm_blend_epi16(abcd, efgh, 0xf0));
+    _mm_storeu_si128(words + 1, _mm_alignr_epi8(efgh, abcd, 8));
+}
+
+static bool has_sha(void)
+{
+    unsigned a, b, c, d, b7;
+    if (!__get_cpuid_count(7, 0, &a, &b7, &c, &d) || !__get_cpuid(1, &a, &b, &c, &d))
+        return false;
+    return b7 & bit_SHA && c & bit_SSE4_1;
+}
+#endif
+
+/* Asking the processor what it can do costs a virtual machine some 10 us, which only long texts earn back. */
+static void compress_all(uint32_t state[8], const unsigned char *data, size_t blocks)
+{
+#ifdef __x86_64__
+    if (blocks >= MANY && has_sha()) {
+        compress_x86(state, data, blocks);
+        return;
+    }
+#endif
+    compress_portable(state, data, blocks);
 }
 
 void sha256_init(struct sha256 *s)
@@ -59,22 +140,23 @@ void sha256_init(struct sha256 *s)
 void sha256_add(struct sha256 *s, const void *data, size_t len)
 {
     const unsigned char *p = data;
-    size_t have = s->bytes % 64;
+    size_t have = s->bytes % BLOCK;
     s->bytes += len;
     while (len) {
-        if (!have && len >= 64) {
-            compress(s->state, p);
-            p += 64;
-            len -= 64;
+        if (!have && len >= BLOCK) {
+            size_t blocks = len / BLOCK;
+            compress_all(s->state, p, blocks);
+            p += blocks * BLOCK;
+            len -= blocks * BLOCK;
             continue;
         }
-        size_t n = 64 - have < len ? 64 - have : len;
+        size_t n = BLOCK - have < len ? BLOCK - have : len;
         memcpy(s->block + have, p, n);
         have += n;
         p += n;
         len -= n;
-        if (have == 64) {
-            compress(s->state, s->block);
+        if (have == BLOCK) {
+            compress_portable(s->state, s->block, 1);
             have = 0;
         }
     }
@@ -86,8 +168,8 @@ void sha256_end(struct sha256 *s, unsigned char out[SHA256_LEN])
     unsigned char length[8];
     for (int i = 0; i < 8; i++)
         length[i] = (unsigned char)(bits >> (56 - 8 * i));
-    static const unsigned char pad[64] = {0x80};
-    size_t have = s->bytes % 64;
+    static const unsigned char pad[BLOCK] = {0x80};
+    size_t have = s->bytes % BLOCK;
     sha256_add(s, pad, have < 56 ? 56 - have : 120 - have);
     sha256_add(s, length, sizeof length);
     for (int i = 0; i < SHA256_LEN; i++)
