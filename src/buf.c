@@ -15,8 +15,7 @@ bool buf_ok(const struct buf *b)
     return !b->failed;
 }
 
-/* Room for `more` bytes behind len, and one for a NUL that data[len] always holds. */
-static bool reserve(struct buf *b, size_t more)
+static bool enlarge(struct buf *b, size_t more)
 {
     if (b->failed)
         return false;
@@ -25,8 +24,6 @@ static bool reserve(struct buf *b, size_t more)
         return false;
     }
     size_t need = b->len + more + 1;
-    if (need <= b->cap)
-        return true;
     size_t cap = b->cap ? b->cap * 2 : 512;
     if (cap < need)
         cap = need;
@@ -38,6 +35,12 @@ static bool reserve(struct buf *b, size_t more)
     b->data = p;
     b->cap = cap;
     return true;
+}
+
+/* Room for `more` bytes behind len, and one for a NUL that data[len] always holds. */
+static bool reserve(struct buf *b, size_t more)
+{
+    return (!b->failed && more < b->cap - b->len) || enlarge(b, more);
 }
 
 void buf_put(struct buf *b, const void *data, size_t len)
@@ -57,25 +60,27 @@ void buf_str(struct buf *b, const char *s)
 
 void buf_byte(struct buf *b, unsigned char c)
 {
-    buf_put(b, &c, 1);
+    if (!reserve(b, 1))
+        return;
+    b->data[b->len++] = (char)c;
+    b->data[b->len] = '\0';
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
-    va_list ap;
+    va_list ap, again;
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_copy(again, ap);
+    size_t room = b->failed ? 0 : b->cap - b->len;
+    int n = vsnprintf(room ? b->data + b->len : NULL, room, fmt, ap);
     va_end(ap);
-    if (n < 0) {
+    if (n < 0)
         b->failed = true;
-        return;
-    }
-    if (!reserve(b, (size_t)n))
-        return;
-    va_start(ap, fmt);
-    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
-    va_end(ap);
-    b->len += (size_t)n;
+    else if ((size_t)n >= room && reserve(b, (size_t)n))
+        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+    va_end(again);
+    if (!b->failed)
+        b->len += (size_t)n;
 }
 
 static void little_endian(struct buf *b, uint64_t v, size_t bytes)
