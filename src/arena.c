@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks double up to a bound: a 20-line policy touches one block, a large one few. What is as large as LARGE has
- * a block of its own, which can grow where it is (realloc of such sizes moves pages, not bytes). */
+/* Blocks double up to a bound: a 20-line policy touches one block, a large one few. What is as large as LARGE
+ * has a block of its own, which can grow where it is (realloc of such sizes moves pages, not bytes). */
 enum { FIRST_BLOCK = 16 * 1024, LARGEST_BLOCK = 1024 * 1024, LARGE = 64 * 1024 };
 
 struct arena_block {
