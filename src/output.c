@@ -54,6 +54,8 @@ static bool set_mode(int fd, const struct stat *like)
     return fchmod(fd, like->st_mode & 0777) == 0;
 }
 
+/* Only an edited file, which nothing can make again, waits for the disk: as with any compiler a power cut may leave an
+ * artifact short, whose digest then does not match. */
 static const char *write_beside(struct arena *a, const char *path, struct output *o, const struct stat *like)
 {
     char *temp = arena_printf(a, "%s.XXXXXX", path);
@@ -63,7 +65,7 @@ static const char *write_beside(struct arena *a, const char *path, struct output
     o->temp = temp;
     o->target = path;
     const char *why = NULL;
-    if (!write_all(fd, o->data, o->len) || !set_mode(fd, like) || fsync(fd) < 0)
+    if (!write_all(fd, o->data, o->len) || !set_mode(fd, like) || (like && fsync(fd) < 0))
         why = failure(a, "cannot be written");
     if (close(fd) < 0 && !why)
         why = failure(a, "cannot be written");
