@@ -117,7 +117,7 @@ static size_t one_line(const struct fmt *f, size_t open, size_t room, struct buf
     size_t used = 0;
     for (size_t i = open; i < f->n && used <= room; i++) {
         char k = kind(f, i);
-        if (is_line_end(k) || k == '#')
+        if (is_line_end(k)) /* behind a comment there is one too */
             return 0;
         if (k == ';') {
             separated = last != '{';
