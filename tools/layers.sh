@@ -18,7 +18,7 @@ layer() {
     src/fixed.h) layer=fixed ;;
     src/artifact.h | src/filters.h | src/*_words.h) layer=contract ;;
     src/arena.[ch] | src/buf.[ch] | src/source.[ch] | src/diag.[ch] | src/diag.def | src/diag_json.[ch]) layer=base ;;
-    src/sha256.[ch] | src/units.[ch]) layer=base ;;
+    src/sha256.[ch] | src/sort.[ch] | src/units.[ch]) layer=base ;;
     src/ir.[ch] | src/ir_access.def | src/decl.[ch] | src/env_names.[ch] | src/preset.h) layer=ir ;;
     src/*) layer=meaning ;;
     *) layer=unknown ;;
