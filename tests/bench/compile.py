@@ -225,7 +225,8 @@ def main():
     build = os.path.abspath(sys.argv[1])
     largest = int(sys.argv[2]) if len(sys.argv) > 2 else max(ROUNDS)
     sizes = [n for n in ROUNDS if n <= largest]
-    folder = tempfile.mkdtemp(prefix="sbx-bench.")
+    # Not in /tmp: those paths have a second name on macOS, and the four targets two policies that differ.
+    folder = tempfile.mkdtemp(prefix="bench.", dir=build)
     try:
         bench = Bench(build, folder)
         all_results = []
