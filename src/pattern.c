@@ -1,19 +1,21 @@
-/* Two levels with the same shape: a pattern is a list of components, a component a list of elements. At each level a
- * text is matched by going back to the latest star only, which is enough because a later star can take whatever an
- * earlier one would have left; and two patterns are laid against each other in a table, a row at a time. So the
- * work is at most the product of both lengths, whatever stands in them.
+/* Two levels with the same shape: a pattern is a list of components, a component a list of elements. At each
+ * level a text is matched by going back to the latest star only, which is enough because a later star can
+ * take whatever an earlier one would have left; and two patterns are laid against each other in a table, a
+ * row at a time. So the work is at most the product of both lengths, whatever stands in them.
  */
 #include "pattern.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes from the component of the first pattern character to the end: two such need some milliseconds to meet. */
+/* Bytes from the component of the first pattern character to the end: two such need some milliseconds to
+ * meet. */
 #define LONGEST 1024
 #define TEXT_(n) #n
 #define TEXT(n) TEXT_(n)
 
-/* What pattern_meets() looks at; beyond, it does not know. A path of PATH_MAX bytes has half as many components. */
+/* What pattern_meets() looks at; beyond, it does not know. A path of PATH_MAX bytes has half as many
+ * components. */
 enum { MAX_COMPONENTS = 2048 + LONGEST / 2, MAX_ELEMENTS = LONGEST };
 
 struct component {
@@ -53,9 +55,10 @@ static bool is_plain(struct component c)
     return true;
 }
 
-/* ---- Elements: a byte, `?`, `*` or a set ---------------------------------------------------------------- */
+/* ---- Elements: a byte, `?`, `*` or a set --------------------------------------------------------------- */
 
-/* Offset behind the set that begins at s[at], or 0 if nothing closes it. A `]` that stands first is a member. */
+/* Offset behind the set that begins at s[at], or 0 if nothing closes it. A `]` that stands first is a member.
+ */
 static size_t set_end(const char *s, size_t at, size_t len)
 {
     size_t i = at + 1;
@@ -124,7 +127,7 @@ static bool component_matches(struct component p, struct component name)
     return at == p.len;
 }
 
-/* ---- A pattern and a path ------------------------------------------------------------------------------- */
+/* ---- A pattern and a path ------------------------------------------------------------------------------ */
 
 static bool matches(const char *pattern, const char *path, bool or_above)
 {
@@ -176,7 +179,7 @@ bool pattern_reaches(const char *pattern, const char *dir)
     return false;
 }
 
-/* ---- Two patterns --------------------------------------------------------------------------------------- */
+/* ---- Two patterns -------------------------------------------------------------------------------------- */
 
 /* The bytes that an element stands for; of `*`, the bytes of which it takes any number. */
 struct element {
@@ -258,18 +261,17 @@ static bool components_meet(struct component a, struct component b)
     return row[nb];
 }
 
-/* As element_row(), a level higher. */
+/* As element_row(), a level higher; no `**` in `b`. */
 static bool component_row(struct component a, const struct component *b, size_t n, bool *row, bool *next)
 {
-    bool any = false, a_deep = is_deep(a);
+    bool any = false, deep = is_deep(a);
     memset(next, 0, n + 1);
     for (size_t j = 0; j <= n; j++) {
         if (!row[j])
             continue;
-        bool b_deep = j < n && is_deep(b[j]);
-        if (j < n && (a_deep || b_deep))
+        if (deep && j < n)
             row[j + 1] = true;
-        if (a_deep || b_deep)
+        if (deep)
             any = next[j] = true;
         else if (j < n && components_meet(a, b[j]))
             any = next[j + 1] = true;
@@ -281,25 +283,26 @@ bool pattern_meets(const char *a, const char *b)
 {
     struct component bs[MAX_COMPONENTS], c;
     size_t n = 0;
-    while (next_component(&b, &c)) {
-        if (n == MAX_COMPONENTS)
-            return true;
-        bs[n++] = c;
+    bool open = false; /* a `**` in `b` takes whatever `a` asks for, and the rest of `b` may lie beneath */
+    while (!open && next_component(&b, &c)) {
+        open = is_deep(c) || n == MAX_COMPONENTS;
+        if (!open)
+            bs[n++] = c;
     }
     bool rows[2][MAX_COMPONENTS + 1] = {{true}};
     bool *row = rows[0], *next = rows[1];
-    while (next_component(&a, &c)) {
+    while (next_component(&a, &c) && !(open && row[n])) {
         if (!component_row(c, bs, n, row, next))
             return false;
         bool *swap = row;
         row = next;
         next = swap;
     }
-    /* `a` is through: whatever is left of `b` lies beneath. */
+    /* `a` is through: what is left of `b` lies beneath. */
     return true;
 }
 
-/* ---- Text ----------------------------------------------------------------------------------------------- */
+/* ---- Text ---------------------------------------------------------------------------------------------- */
 
 /* The lists of ksh and bash, `@(a|b)`. Those that begin with `?` or `*` hold a pattern character anyway. */
 static bool is_list(const char *s, size_t len)
@@ -346,16 +349,19 @@ char *pattern_quote(struct arena *a, const char *text, size_t len)
 
 static bool is_range(unsigned char low, unsigned char high)
 {
-    static const char *const kinds[] = {"0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"};
+    static const char *const kinds[] = {"0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                                        "abcdefghijklmnopqrstuvwxyz"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (memchr(kinds[i], low, strlen(kinds[i])) && memchr(kinds[i], high, strlen(kinds[i])))
             return low <= high;
     return false;
 }
 
-static const char BACKSLASH[] = "a backslash escapes nothing; a character that belongs to the name stands in a set, `[*]`";
+static const char BACKSLASH[] =
+    "a backslash escapes nothing; a character that belongs to the name stands in a set, `[*]`";
 
-/* What is wrong with the member s[at] of a set whose members are s[body..close); *out_next is the next one. */
+/* What is wrong with the member s[at] of a set whose members are s[body..close); *out_next is the next one.
+ */
 static const char *member_problem(const char *s, size_t body, size_t at, size_t close, size_t *out_next)
 {
     *out_next = at + 1;

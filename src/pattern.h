@@ -1,11 +1,11 @@
 /* Path patterns: `*`, `?`, `[..]` within one component, and a component `**` for any number of them.
  *
- * A pattern is absolute text of plain components (no `//`, `.`, `..`, no final slash). `*` and `?` never match
- * a slash, and match a leading dot like any byte. `[a-z]` `[!a-z]` are sets of bytes, ASCII as written; a range
- * runs between two digits or two letters of one case. There are no classes, no braces, no lists `@(..)` and no
- * escapes: a character that belongs to the name is written in a set of its own, `[*]`. What shells would read in
- * another way is refused. Bytes are compared, whatever the encoding. `dir/` and `**` matches dir, too.
- * All but pattern_is() and pattern_problem() want a text that has no problem.
+ * A pattern is absolute text of plain components (no `//`, `.`, `..`, no final slash). `*` and `?` never
+ * match a slash, and match a leading dot like any byte. `[a-z]` `[!a-z]` are sets of bytes, ASCII as written;
+ * a range runs between two digits or two letters of one case. There are no classes, no braces, no lists
+ * `@(..)` and no escapes: a character that belongs to the name is written in a set of its own, `[*]`. What
+ * shells would read in another way is refused. Bytes are compared, whatever the encoding. `dir/` and `**`
+ * matches dir, too. All but pattern_is() and pattern_problem() want a text that has no problem.
  */
 #ifndef SBX_PATTERN_H
 #define SBX_PATTERN_H
