@@ -6,6 +6,7 @@ is refused at its byte, and nothing is written then.
 Paths are looked up beneath a tree of the test's own. Every run is bounded: 5 s, 512 MiB of address space, 1 MiB
 of stack (under a sanitizer, which needs more, only the time).
 """
+import json
 import os
 import random
 import re
@@ -564,6 +565,38 @@ def all_mutations():
         case("%d mutations of a ceiling, %d" % (n, seed), ceiling_mutations, seed, text, n)
 
 
+# ---- Messages --------------------------------------------------------------------------------------------------
+
+def one_error(data, ext):
+    """One mistake is one error, and both forms of messages say the same of it."""
+    words = ["-t", "landlock", "--from", "dsl" if ext == ".sbx" else "yaml", "-o", os.path.join(OUT, "none"), "-"] + COMMON
+    text, lines = run(words, data), run(words + ["--diagnostics=json"], data)
+    demand(text.returncode == 1 and lines.returncode == 1, "status %d, %d" % (text.returncode, lines.returncode))
+    errors = re.findall(r"^<stdin>:(\d+):(\d+): (\w+): (.*) \[([a-z-]+)\]$", check_stderr(text.stderr), re.M)
+    demand([e[2] for e in errors] == ["error"], "not one error: %r" % errors)
+    objects = [json.loads(line) for line in lines.stderr.splitlines()]
+    said = [(str(o["line"]), str(o["column"]), o["severity"], o["message"], o["id"]) for o in objects]
+    demand(said == errors, "as JSON %r, as text %r" % (said, errors))
+    start, end = objects[0]["offset"], objects[0]["offset"] + objects[0]["length"]
+    for offset, line, column in ((start, "line", "column"), (end, "end_line", "end_column")):
+        before = data[:offset].split(b"\n")
+        demand((len(before), len(before[-1]) + 1) == (objects[0][line], objects[0][column]), "offsets: %r" % objects[0])
+
+
+def messages():
+    for i, text in enumerate((
+            b'raed "/ws"\n', b'read "/ws\nnetwork none\n', b'env {\n allow "A\n}\nnetwork none\n', b'read "/ws"\n}\n',
+            b'profile a {\n read "/ws"\n', b'foo {\n bar {\n  baz "x"\n }\n}\n', b'read"/ws"\n', b'{ read "/ws" }\n',
+            b'profile a { read "/ws" } read "/ws"\n', b"network none none none\n", b"read /ws /bin /lib\n",
+            b'profile {\n read "/ws"\n}\n', b"env { set A }\n", b"timeout\n", b'read "/w\x01s"\n', b'\r\n\tread "a\\q"\r\n')):
+        case("one mistake dsl %d" % i, one_error, text, ".sbx")
+    for i, text in enumerate((
+            b"raed: [/ws]\n", b"read: [/ws\n", b'read: "/ws\nnetwork: none\n', b"read: [/ws]]\n", b"a: b: c\n", b"- a\n- b\n",
+            b"foo: {a: {b: c}, d: [1, 2]}\n", b"read: [1, /ws]\n", b"\tread: /ws\n", b"read: [/ws]\nread: [/ws]\n",
+            b"read: [/ws]\r\nnetwork: [none, open]\r\n", b"name: [x]\n")):
+        case("one mistake yaml %d" % i, one_error, text, ".yml")
+
+
 # ---- Running ---------------------------------------------------------------------------------------------------
 
 def make_tree():
@@ -584,7 +617,7 @@ def main():
     LIMITED = run(["--version"]).returncode == 0
     if not LIMITED:
         print("skip bounds of memory and stack: this build does not start within 512 MiB of address space")
-    for part in (yaml_structure, bytes_and_sizes, scalars, paths, environment, language, ceilings, pairs, all_mutations):
+    for part in (yaml_structure, bytes_and_sizes, scalars, paths, environment, language, ceilings, pairs, messages, all_mutations):
         part()
     for name, f, args in CASES:
         shown = name.encode("ascii", "backslashreplace").decode().replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
