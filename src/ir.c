@@ -47,7 +47,7 @@ static const struct ir_rule *rule_at(const struct ir_policy *p, const char *path
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
         const struct ir_rule *r = &p->rules[mid];
-        int order = r->root != IR_ROOT_SLASH ? 1 : compare(r->path, r->path_len, path, len);
+        int order = r->root != IR_ROOT_SLASH ? 1 : compare(r->path, strlen(r->path), path, len);
         if (!order)
             return r;
         if (order < 0)
