@@ -189,3 +189,13 @@ char *arena_join(struct arena *a, const char *s, const char *t, size_t len)
     p[n + len] = '\0';
     return p;
 }
+
+void *arena_concat(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size)
+{
+    char *both = arena_array(a, n + m, size);
+    if (n)
+        memcpy(both, x, n * size);
+    if (m)
+        memcpy(both + n * size, y, m * size);
+    return both;
+}

@@ -1,27 +1,19 @@
 /* Ceilings: what a program may get at most, whatever its declaration asks for.
  *
- * Each function narrows one axis by one ceiling and says every cut with both places: a note, or a warning
- * where nothing is left of what a clause asked for. A ceiling never widens.
+ * A path and kind is allowed when the declaration's decision and the ceiling's allow it. Every cut is said with
+ * both places: a note, or a warning where nothing is left of what a clause asked for. A ceiling never widens.
  */
 #ifndef SBX_CEILING_H
 #define SBX_CEILING_H
 
-#include "decl.h"
-#include "diag.h"
-#include "env_names.h"
-#include "ir.h"
-#include "rules.h"
+#include "ask.h"
 
-void ceiling_rules(struct rule_list *asked, const struct rule_list *cap, const struct decl_profile *ceiling,
-                   struct arena *a, struct diag_list *diags);
-void ceiling_network(struct ir_policy *p, const struct decl_profile *ceiling, struct diag_list *diags);
-void ceiling_timeout(struct ir_policy *p, const struct decl_profile *ceiling, struct diag_list *diags);
-/* `cap` is what the ceiling lets pass: its preset's names and its own. Both are normalised. */
-void ceiling_env(struct env_names *asked, const struct env_names *cap, const struct decl_profile *ceiling,
-                 struct arena *a, struct diag_list *diags);
-void ceiling_env_set(struct ir_policy *p, const struct env_names *cap, const struct decl_profile *ceiling,
-                     struct diag_list *diags);
-/* The weaker of two system presets. */
-struct ir_text ceiling_preset(struct ir_text asked, const struct decl_profile *ceiling, struct diag_list *diags);
+/* Narrows `asked` by one ceiling: paths, patterns, network, environment, limits, presets, the skill's folder,
+ * descriptors, terminal. Trust and what presets grant are the policy's to decide. */
+void ceiling_apply(struct ask_context *c, struct ask *asked, const struct ask *ceiling);
+
+/* What presets and the skill's folder grant, narrowed by what the ceiling denies and, where it lists programs, by
+ * its list. `granted` is merged. */
+void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling);
 
 #endif

@@ -80,15 +80,18 @@ static bool has_exact(const struct env_names *l, const char *name)
     return i < l->n && !strcmp(l->items[i].name, name);
 }
 
-/* Does a prefix shorter than `limit` bytes of the list stand for the name? */
-static bool under_prefix(const struct env_names *l, const char *name, size_t limit)
+static bool under_any_prefix(const struct env_names *l, const char *name, size_t limit)
 {
-    if (exact_only(name))
-        return false;
     for (size_t n = 0; n < limit; n++)
         if (has_prefix_of(l, name, n))
             return true;
     return false;
+}
+
+/* Does a prefix shorter than `limit` bytes of the list stand for the name? */
+static bool under_prefix(const struct env_names *l, const char *name, size_t limit)
+{
+    return !exact_only(name) && under_any_prefix(l, name, limit);
 }
 
 bool env_names_cover(const struct env_names *l, const char *name)
@@ -96,7 +99,7 @@ bool env_names_cover(const struct env_names *l, const char *name)
     return has_exact(l, name) || under_prefix(l, name, prefix_len(name) + 1);
 }
 
-void env_names_normalise(struct env_names *l, struct arena *a)
+static void normalise(struct env_names *l, struct arena *a, bool (*under)(const struct env_names *, const char *, size_t))
 {
     if (!l->n)
         return;
@@ -110,7 +113,7 @@ void env_names_normalise(struct env_names *l, struct arena *a)
     w = 0;
     for (size_t i = 0; i < l->n; i++) {
         const char *name = l->items[i].name;
-        if (!under_prefix(l, name, is_prefix(name) ? prefix_len(name) : prefix_len(name) + 1))
+        if (!under(l, name, is_prefix(name) ? prefix_len(name) : prefix_len(name) + 1))
             kept[w++] = l->items[i];
     }
     l->items = kept;
@@ -124,4 +127,33 @@ size_t env_names_with_prefix(const struct env_names *l, const char *name, size_t
     while (end < l->n && !strncmp(l->items[end].name, name, n))
         end++;
     return end - *out_first;
+}
+
+bool env_names_deny(const struct env_names *l, const char *name)
+{
+    return has_exact(l, name) || under_any_prefix(l, name, prefix_len(name) + 1);
+}
+
+bool env_names_meet(const struct env_names *l, const char *name)
+{
+    size_t first;
+    return env_names_deny(l, name) || (is_prefix(name) && env_names_with_prefix(l, name, &first));
+}
+
+bool env_names_overlap(const char *a, const char *b)
+{
+    size_t n = prefix_len(a), m = prefix_len(b), both = n < m ? n : m;
+    if (strncmp(a, b, both) != 0)
+        return false;
+    return n == m ? is_prefix(a) || is_prefix(b) || !strcmp(a, b) : is_prefix(n < m ? a : b);
+}
+
+void env_names_normalise(struct env_names *l, struct arena *a)
+{
+    normalise(l, a, under_prefix);
+}
+
+void env_names_normalise_deny(struct env_names *l, struct arena *a)
+{
+    normalise(l, a, under_any_prefix);
 }

@@ -3,9 +3,11 @@
  *   options.c             the command line
  *   source.c diag.c       input text, places in it, messages
  *   frontend/             text -> struct decl_file: dsl.c (grammar/), yaml.c, skill.c, all through keys.c
- *   resolve.c             paths as written -> paths as they are
- *   rules.c ceiling.c     lists of rules, what a ceiling leaves of them
- *   policy.c              presets, floor, trust, environment -> struct ir_policy (ir.h)
+ *   inputs.c              files, the files that they include, presets
+ *   resolve.c             paths as written -> paths as they are; pattern.c
+ *   ask.c compose.c       one profile -> struct ask: rules.c, network.c, env_names.c; use and scope
+ *   ceiling.c             what a ceiling leaves of it
+ *   policy.c              presets, floor, trust -> struct ir_policy (ir.h)
  *   backends/             struct ir_policy -> artifact: seatbelt.c, bwrap.c, landlock.c, docker.c
  *   output.c              artifacts whole or not at all
  */
@@ -21,6 +23,7 @@
 #include "diag_json.h"
 #include "frontend/fmt.h"
 #include "frontend/frontend.h"
+#include "inputs.h"
 #include "options.h"
 #include "output.h"
 #include "policy.h"
@@ -32,8 +35,6 @@ static const enum ir_system HOST = IR_MACOS;
 static const enum ir_system HOST = IR_LINUX;
 #endif
 
-enum { MAX_NAMES_SHOWN = 20 };
-
 enum status { STATUS_OK = 0, STATUS_REFUSED = 1, STATUS_USAGE = 2 };
 
 struct driver {
@@ -41,8 +42,10 @@ struct driver {
     struct diag_list diags;
     struct options options;
     struct resolve_env env;
-    const struct decl_profile *profile;
-    const struct decl_profile **ceilings;
+    struct policy_input declaration, *ceilings;
+    bool has_inputs; /* every file had a profile to go on with */
+    struct ir_late late[IR_LATE_MAX];
+    size_t n_late;
     const struct backend **targets;
     size_t n_targets;
     const struct ir_policy *policies[2]; /* by enum ir_system */
@@ -92,37 +95,6 @@ static void render_diags(struct driver *d)
 
 /* ---- Inputs --------------------------------------------------------------------------------------------- */
 
-static const struct frontend *kind_of(struct driver *d, const char *path, bool declaration)
-{
-    if (declaration && d->options.from)
-        return fe_find(d->options.from);
-    return fe_by_suffix(path);
-}
-
-static const struct decl_profile *pick_profile(struct driver *d, const struct decl_file *f, const char *name)
-{
-    if (!name && f->n_profiles == 1)
-        return f->profiles[0];
-    struct buf list = {0};
-    for (size_t i = 0; i < f->n_profiles; i++) {
-        const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "";
-        if (name && !strcmp(known, name)) {
-            buf_done(&list);
-            return f->profiles[i];
-        }
-        if (i < MAX_NAMES_SHOWN)
-            buf_printf(&list, "%s%s", i ? ", " : "", diag_escape(&d->arena, known, strlen(known)));
-    }
-    if (f->n_profiles > MAX_NAMES_SHOWN)
-        buf_str(&list, " and others");
-    struct diag *e = diag_add(&d->diags, DIAG_BAD_NAME, f->profiles[0]->span,
-                              name ? "there is no profile `%s` here" : "this file holds several profiles%s",
-                              name ? diag_escape(&d->arena, name, strlen(name)) : "");
-    diag_hint(&d->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
-    buf_done(&list);
-    return NULL;
-}
-
 static const struct source *read_source(struct driver *d, const char *path, const char **out_usage)
 {
     const struct source *src = source_read(&d->arena, path);
@@ -130,38 +102,6 @@ static const struct source *read_source(struct driver *d, const char *path, cons
         *out_usage = errno == EFBIG ? arena_printf(&d->arena, "%s: larger than %d MiB", path, SOURCE_MAX_MIB)
                                     : arena_printf(&d->arena, "%s: %s", path, strerror(errno));
     return src;
-}
-
-/* Reads and parses one file. NULL with *out_usage set if it cannot be read, else after an error in diags.
- * A profile with errors is returned as well: looking at its paths tells of all mistakes in one run. */
-static const struct decl_profile *read_profile(struct driver *d, const char *path, enum fe_role role,
-                                               const char *name, const char **out_usage)
-{
-    const struct frontend *fe = kind_of(d, path, role == FE_DECLARATION);
-    if (!fe) {
-        bool exists = !strcmp(path, "-") || access(path, F_OK) == 0;
-        *out_usage = !exists ? arena_printf(&d->arena, "%s: %s", path, strerror(errno)) : arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
-        return NULL;
-    }
-    const struct source *src = read_source(d, path, out_usage);
-    if (!src)
-        return NULL;
-    struct decl_file file = {0};
-    fe->parse(src, role, &d->arena, &d->diags, &file);
-    return pick_profile(d, &file, name);
-}
-
-static const struct decl_profile *parse_preset(const char *name, struct arena *a, struct diag_list *diags)
-{
-    for (size_t i = 0; i < n_preset_texts; i++) {
-        if (strcmp(preset_texts[i].name, name) != 0)
-            continue;
-        struct decl_file file = {0};
-        const struct source *src = source_new(a, arena_printf(a, "preset %s", name), preset_texts[i].text, preset_texts[i].len);
-        fe_dsl.parse(src, FE_DECLARATION, a, diags, &file);
-        return file.profiles[0];
-    }
-    return NULL;
 }
 
 /* ---- Where paths are looked up -------------------------------------------------------------------------- */
@@ -184,6 +124,50 @@ static const char *folder_of(struct driver *d, const char *path, const char *cwd
     return slash == whole ? "/" : arena_strn(&d->arena, whole, (size_t)(slash - whole));
 }
 
+static int late_index(const struct driver *d, const char *name, size_t len)
+{
+    for (size_t i = 0; i < d->n_late; i++)
+        if (strlen(d->late[i].name) == len && !memcmp(d->late[i].name, name, len))
+            return (int)i;
+    return -1;
+}
+
+static bool is_variable(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool letter = (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_';
+        if (!letter && !(i && s[i] >= '0' && s[i] <= '9'))
+            return false;
+    }
+    return len > 0;
+}
+
+/* --late NAME[:under=NAME]: the one above is named before. */
+static const char *read_late(struct driver *d)
+{
+    static const char UNDER[] = ":under=";
+    const struct options *o = &d->options;
+    for (size_t i = 0; i < o->late.n; i++) {
+        const char *word = o->late.items[i];
+        size_t n = strcspn(word, ":");
+        const char *above = word[n] ? word + n + strlen(UNDER) : NULL;
+        if (!is_variable(word, n) || (above && strncmp(word + n, UNDER, strlen(UNDER)) != 0))
+            return arena_printf(&d->arena, "--late takes names such as HOME, or WORK_DIR:under=HOME, not `%s`", word);
+        const char *name = arena_strn(&d->arena, word, n);
+        if (!strcmp(name, "TMPDIR"))
+            return "--late TMPDIR: the private TMPDIR is chosen when the program starts";
+        if (defined(d, name) || late_index(d, word, n) >= 0)
+            return arena_printf(&d->arena, "--late %s: it is given twice, or by -D as well", name);
+        if (d->n_late == IR_LATE_MAX)
+            return arena_printf(&d->arena, "--late takes at most %d names", IR_LATE_MAX);
+        int under = above ? late_index(d, above, strlen(above)) : -1;
+        if (above && under < 0)
+            return arena_printf(&d->arena, "--late %s: %s is named before it", name, above);
+        d->late[d->n_late++] = (struct ir_late){name, under};
+    }
+    return NULL;
+}
+
 static const char *set_env(struct driver *d, const char *input)
 {
     const struct options *o = &d->options;
@@ -194,7 +178,10 @@ static const char *set_env(struct driver *d, const char *input)
     free(cwd);
     const struct passwd *pw = getpwuid(getuid());
     struct resolve_env *e = &d->env;
-    *e = (struct resolve_env){.vars = o->vars, .n_vars = o->n_vars};
+    const char *late = read_late(d);
+    if (late)
+        return late;
+    *e = (struct resolve_env){.vars = o->vars, .n_vars = o->n_vars, .late = d->late, .n_late = d->n_late};
     e->home = defined(d, "HOME") ? defined(d, "HOME") : pw ? arena_str(&d->arena, pw->pw_dir) : NULL;
     e->work_dir = defined(d, "WORK_DIR") ? defined(d, "WORK_DIR") : here;
     const char *temp = getenv("TMPDIR");
@@ -316,16 +303,17 @@ static const struct ir_policy *policy_for(struct driver *d, enum ir_system syste
     struct resolve_env *env = arena_alloc(&d->arena, sizeof *env);
     *env = d->env;
     env->host = system == HOST && !(o->resolve && !strcmp(o->resolve, "none"));
-    struct policy_request q = {.profile = d->profile,
+    struct policy_request q = {.declaration = d->declaration,
                                .ceilings = d->ceilings,
                                .n_ceilings = o->ceilings.n,
                                .env = env,
                                .system = system,
                                .trust_core = o->trust_core,
+                               .portable = o->portable,
                                .image = o->image,
                                .accepted = o->accepted.items,
                                .n_accepted = o->accepted.n,
-                               .preset = parse_preset};
+                               .preset = inputs_preset};
     d->policies[system] = policy_make(&q, &d->arena, &d->diags);
     return d->policies[system];
 }
@@ -353,7 +341,7 @@ static bool emit_all(struct driver *d, struct artifact *all)
         const struct backend *b = d->targets[i];
         const struct ir_policy *p = policy_for(d, b->system);
         all[i] = (struct artifact){.target = b, .path = output_path(d, b)};
-        if (!p || !parsed || !b->emit(p, &d->arena, &d->diags, &all[i].bytes)) {
+        if (!p || !parsed || !be_emit(b, p, &d->arena, &d->diags, &all[i].bytes)) {
             ok = false;
             continue;
         }
@@ -412,10 +400,12 @@ static const char *read_inputs(struct driver *d)
 {
     const char *why = NULL;
     const struct options *o = &d->options;
+    struct inputs in = {&d->arena, &d->diags};
+    const struct frontend *fe;
     d->ceilings = arena_array(&d->arena, o->ceilings.n, sizeof *d->ceilings);
-    d->profile = read_profile(d, o->operands.items[0], FE_DECLARATION, o->profile, &why);
+    d->has_inputs = inputs_read(&in, o->operands.items[0], o->from, FE_DECLARATION, o->profile, &d->declaration, &fe, &why);
     for (size_t i = 0; i < o->ceilings.n && !why; i++)
-        d->ceilings[i] = read_profile(d, o->ceilings.items[i], FE_CEILING, NULL, &why);
+        d->has_inputs &= inputs_read(&in, o->ceilings.items[i], NULL, FE_CEILING, NULL, &d->ceilings[i], &fe, &why);
     return why;
 }
 
@@ -451,15 +441,6 @@ static const char *prepare(struct driver *d)
     return why ? why : read_inputs(d);
 }
 
-/* False where a file had no profile to go on with. */
-static bool has_inputs(const struct driver *d)
-{
-    bool all = d->profile != NULL;
-    for (size_t i = 0; i < d->options.ceilings.n; i++)
-        all &= d->ceilings[i] != NULL;
-    return all;
-}
-
 static enum status compile(struct driver *d)
 {
     const char *why = prepare(d);
@@ -467,7 +448,7 @@ static enum status compile(struct driver *d)
         return usage(d, why);
     struct artifact *all = arena_array(&d->arena, d->n_targets, sizeof *all);
     enum status status = STATUS_REFUSED;
-    bool made = has_inputs(d) && emit_all(d, all);
+    bool made = d->has_inputs && emit_all(d, all);
     render_diags(d);
     if (made)
         status = write_artifacts(d, all);
@@ -483,7 +464,7 @@ static enum status dump(struct driver *d)
     const char *why = prepare(d);
     if (why)
         return usage(d, why);
-    const struct ir_policy *p = has_inputs(d) ? policy_for(d, d->targets[0]->system) : NULL;
+    const struct ir_policy *p = d->has_inputs ? policy_for(d, d->targets[0]->system) : NULL;
     render_diags(d);
     if (!p || d->diags.n_errors)
         return STATUS_REFUSED;
@@ -521,7 +502,7 @@ static const char *check_fmt_words(const struct options *o)
 /* False where it was refused, with the reason in diags or, if it could not be read, in *out_usage. */
 static bool format_one(struct driver *d, const char *path, struct buf *out, bool *out_changed, const char **out_usage)
 {
-    if (kind_of(d, path, true) != &fe_dsl) {
+    if ((d->options.from ? fe_find(d->options.from) : fe_by_suffix(path)) != &fe_dsl) {
         *out_usage = arena_printf(&d->arena, "%s: no .sbx file; --from dsl says that it is of that kind", path);
         return false;
     }

@@ -19,11 +19,11 @@ struct string_list {
 struct options {
     enum command command;
     struct string_list operands;
-    struct string_list targets, ceilings, accepted;
+    struct string_list targets, ceilings, accepted, late;
     struct resolve_var *vars;
     size_t n_vars, cap_vars;
     const char *output, *from, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
-    bool strict, trust_core, check, write, help, version;
+    bool strict, portable, trust_core, check, write, help, version;
 };
 
 /* Fills out; returns NULL, or what is wrong with the command line. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "ask.h"
 #include "ceiling.h"
 #include "fixed.h"
 #include "rules.h"
@@ -15,116 +16,237 @@ struct maker {
     struct diag_list *diags;
     struct ir_policy *p;
     struct resolver resolver;
+    struct ask_context context; /* of the declaration */
+    struct ask ask;
+    const struct ask **ceilings;
     struct rule_list rules;
-    struct env_names env;
-    struct ir_text preset;
 };
 
 /* ---- What was asked for --------------------------------------------------------------------------------- */
-
-/* A profile without an exec list may execute wherever it may read. */
-static uint8_t with_exec(uint8_t allow)
-{
-    return (uint8_t)(allow | (allow & IR_READ ? IR_EXEC : 0));
-}
-
-/* What stands in the floor as the program's own is not granted again: the private TMPDIR, and on Linux /proc,
- * which can be read whole and never be written (as uid 0 much of /proc/sys could be, without capabilities). */
-static bool is_floor(struct maker *m, const struct ir_rule *r, bool declaration)
-{
-    if (r->root == IR_ROOT_TMPDIR)
-        return true;
-    if (m->q->system != IR_LINUX || !ir_path_within(r->path, "/proc"))
-        return false;
-    if (declaration && r->allow & IR_WRITE)
-        diag_add(m->diags, DIAG_CANNOT, r->span, "/proc is the sandbox's own and cannot be written");
-    return true;
-}
-
-static void add_paths(struct maker *m, struct resolver *r, const struct decl_profile *p, bool must_exist,
-                      struct rule_list *out)
-{
-    for (size_t i = 0; i < p->n_paths; i++) {
-        struct ir_rule rule;
-        if (resolve_path(r, &p->paths[i], must_exist, &rule) != RESOLVED)
-            continue;
-        rule.allow = with_exec(p->paths[i].allow);
-        rule.origin = IR_DECLARED;
-        if (is_floor(m, &rule, must_exist))
-            continue;
-        rules_add(out, m->a, rule);
-    }
-    rules_merge(out);
-}
-
-static void warn_of_everything(struct maker *m)
-{
-    for (size_t i = 0; i < m->rules.n; i++) {
-        const struct ir_rule *r = &m->rules.items[i];
-        if (strcmp(r->path, "/") == 0)
-            diag_add(m->diags, DIAG_GRANTS_ALL, r->span, "this grants %s the whole file system",
-                     r->allow & IR_WRITE ? "writing to" : "reading");
-    }
-}
-
-static void add_skill_dir(struct maker *m)
-{
-    const char *named = m->q->env->skill_dir;
-    if (!m->q->profile->skill_dir || !named)
-        return;
-    const char *path = resolve_folder(&m->resolver, named);
-    if (!path) {
-        diag_add(m->diags, DIAG_PATH_ACCESS, m->q->profile->span, "the declaration's folder %s cannot be looked at",
-                 diag_escape(m->a, named, strlen(named)));
-        return;
-    }
-    m->p->skill_dir = path;
-    rules_add(&m->rules, m->a,
-              (struct ir_rule){.path = path,
-                               .path_len = (uint32_t)strlen(path),
-                               .allow = IR_READ | IR_EXEC,
-                               .origin = IR_SKILL_DIR,
-                               .type = m->q->env->host ? IR_TYPE_DIR : IR_TYPE_ANY,
-                               .span = m->q->profile->span});
-}
 
 static const char *preset_file(struct maker *m, const char *name)
 {
     return arena_printf(m->a, "%s.%s", name, m->q->system == IR_MACOS ? "macos" : "linux");
 }
 
+static const struct ask *ask_of(struct maker *m, struct ask_context *c, const struct policy_input *in, struct resolver *r,
+                                enum resolve_want want)
+{
+    ask_begin(c, m->a, m->diags, r);
+    c->want = want;
+    c->env_standard = m->q->preset("env-standard", m->a, m->diags);
+    ask_profiles(c, in->profiles, in->n_profiles);
+    return ask_make(c, in->profile);
+}
+
+static void ask_declaration(struct maker *m)
+{
+    resolve_init(&m->resolver, m->q->env, m->q->system, m->a, m->diags);
+    m->ask = *ask_of(m, &m->context, &m->q->declaration, &m->resolver, WANT_PATH);
+    /* Without a word. */
+    struct ask *k = &m->ask;
+    if (!k->preset.text)
+        k->preset = (struct ir_text){"standard", {0}};
+    if (!k->limits[IR_LIMIT_TIMEOUT].said)
+        k->limits[IR_LIMIT_TIMEOUT].value = ASK_TIMEOUT_MS;
+    if (!k->limits[IR_LIMIT_KILL_AFTER].said)
+        k->limits[IR_LIMIT_KILL_AFTER].value = ASK_KILL_AFTER_MS;
+}
+
+static void ask_ceilings(struct maker *m)
+{
+    m->ceilings = arena_array(m->a, m->q->n_ceilings + 1, sizeof *m->ceilings);
+    for (size_t i = 0; i < m->q->n_ceilings; i++) {
+        struct ask_context *c = arena_alloc(m->a, sizeof *c);
+        struct resolver *r = arena_alloc(m->a, sizeof *r);
+        resolve_init(r, m->q->env, m->q->system, m->a, m->diags);
+        r->said_unresolved = r->quiet = true;
+        m->ceilings[i] = ask_of(m, c, &m->q->ceilings[i], r, WANT_NAME);
+    }
+}
+
+/* What stands in the floor as the program's own is not granted again: the private TMPDIR, and on Linux /proc,
+ * which can be read whole and never be written (as uid 0 much of /proc/sys could be, without capabilities). */
+static bool is_floor(struct maker *m, const struct ir_rule *r)
+{
+    if (r->deny || (r->root != IR_ROOT_TMPDIR && (m->q->system != IR_LINUX || !ir_path_within(r->path, "/proc") || r->root != IR_ROOT_SLASH)))
+        return false;
+    if (r->root == IR_ROOT_SLASH && r->allow & IR_WRITE)
+        diag_add(m->diags, DIAG_CANNOT, r->span, "/proc is the sandbox's own and cannot be written");
+    return true;
+}
+
+static void leave_floor_alone(struct maker *m)
+{
+    struct rule_list *l = &m->ask.rules;
+    size_t w = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (!is_floor(m, &l->items[i]))
+            l->items[w++] = l->items[i];
+    l->n = w;
+}
+
+static void report_reopened(void *ctx, const struct ir_rule *r, unsigned kinds, const struct ir_rule *above)
+{
+    struct maker *m = ctx;
+    struct diag *d = diag_add(m->diags, DIAG_REOPENED, r->span, "%s of %s is allowed beneath a deny",
+                              kinds & IR_READ ? "reading" : kinds & IR_WRITE ? "writing" : "executing",
+                              diag_escape(m->a, r->path, r->path_len));
+    diag_also(m->diags, d, above->span, "the deny is here");
+}
+
+static void warn_of_everything(struct maker *m)
+{
+    for (size_t i = 0; i < m->ask.rules.n; i++) {
+        const struct ir_rule *r = &m->ask.rules.items[i];
+        if (r->root == IR_ROOT_SLASH && !strcmp(r->path, "/") && r->allow)
+            diag_add(m->diags, DIAG_GRANTS_ALL, r->span, "this grants %s the whole file system",
+                     r->allow & IR_WRITE ? "writing to" : "reading");
+    }
+}
+
+/* ---- Programs --------------------------------------------------------------------------------------------- */
+
+/* A listed script runs its interpreter, and a program its loader: without them it would not start, and which they
+ * are the file itself says. The loaders of the system come with every list. */
+static void check_program(struct maker *m, const struct ir_rule *r)
+{
+    char text[INTERPRETER_BYTES];
+    if (!resolve_interpreter(&m->resolver, r->path, text))
+        return;
+    struct decl_path p = {.text = text, .len = (uint32_t)strlen(text), .allow = IR_EXEC, .flags = DECL_LITERAL, .span = r->span};
+    struct ir_rule at;
+    bool pattern = false;
+    size_t names = m->resolver.n_aliases, links = m->resolver.n_links;
+    if (resolve_path(&m->resolver, &p, WANT_NAME, &at, &pattern) != RESOLVED)
+        return;
+    m->resolver.n_aliases = names;
+    m->resolver.n_links = links;
+    if (rules_allow(&m->rules, at.root, at.path, IR_EXEC))
+        return;
+    struct diag *d = diag_add(m->diags, DIAG_INTERPRETER, r->span, "%s is run by %s, which is not listed",
+                              diag_escape(m->a, r->path, r->path_len), diag_escape(m->a, text, strlen(text)));
+    diag_hint(m->diags, d, "write exec \"%s\" as well", diag_escape(m->a, text, strlen(text)));
+}
+
+static void check_programs(struct maker *m)
+{
+    if (m->ask.exec_default || !m->q->env->host)
+        return;
+    for (size_t i = 0; i < m->ask.rules.n; i++) {
+        const struct ir_rule *r = &m->ask.rules.items[i];
+        if (r->allow & IR_EXEC && r->type == IR_TYPE_FILE && r->root == IR_ROOT_SLASH)
+            check_program(m, r);
+    }
+}
+
+/* ---- Presets ---------------------------------------------------------------------------------------------- */
+
+static void add_skill_dir(struct maker *m, struct rule_list *l)
+{
+    const struct ask *k = &m->ask;
+    const char *named = k->skill_dir == DECL_SKILL_DIR_PATH ? k->skill_dir_path : m->q->env->skill_dir;
+    if (k->skill_dir == DECL_SKILL_DIR_NONE || !named)
+        return;
+    const char *path = resolve_folder(&m->resolver, named);
+    if (!path) {
+        diag_add(m->diags, DIAG_PATH_ACCESS, k->skill_dir_span, "the declaration's folder %s cannot be looked at",
+                 diag_escape(m->a, named, strlen(named)));
+        return;
+    }
+    m->p->skill_dir = path;
+    rules_add(l, m->a,
+              (struct ir_rule){.path = path,
+                               .path_len = (uint32_t)strlen(path),
+                               .allow = (uint8_t)(IR_READ | (k->exec_default ? IR_EXEC : 0)),
+                               .origin = IR_SKILL_DIR,
+                               .type = m->q->env->host ? IR_TYPE_DIR : IR_TYPE_ANY,
+                               .span = k->skill_dir_span});
+}
+
 /* A folder that is private to the run would hide what the declaration grants beneath it, or lend it writing. */
-static bool makes_way(struct maker *m, const struct decl_path *p)
+static bool makes_way(struct maker *m, const struct decl_path *p, const struct rule_list *skill)
 {
     const char *path = arena_strn(m->a, p->text, p->len);
-    for (size_t i = 0; i < m->rules.n; i++) {
-        const struct ir_rule *r = &m->rules.items[i];
-        bool own = r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
-        if (!own || !strcmp(r->path, path) || !ir_path_within(r->path, path))
-            continue;
-        diag_add(m->diags, DIAG_PRESET_CUT, r->span, "the private %s of the preset makes way for this grant", path);
-        return true;
-    }
+    const struct rule_list *lists[] = {&m->ask.rules, skill};
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < lists[l]->n; i++) {
+            const struct ir_rule *r = &lists[l]->items[i];
+            if (!r->allow || r->root != IR_ROOT_SLASH || !strcmp(r->path, path) || !ir_path_within(r->path, path))
+                continue;
+            diag_add(m->diags, DIAG_PRESET_CUT, r->span, "the private %s of the preset makes way for this grant", path);
+            return true;
+        }
     return false;
 }
 
 /* Entries of presets are looked up at launch: they may be missing, or links that only root could have made. */
-static void add_preset(struct maker *m)
+static void add_preset(struct maker *m, const char *name, bool exec, struct rule_list *l, const struct rule_list *skill)
 {
-    if (!strcmp(m->preset.text, "none"))
-        return;
-    const struct decl_profile *p = m->q->preset(preset_file(m, m->preset.text), m->a, m->diags);
+    const struct decl_profile *p = m->q->preset(preset_file(m, name), m->a, m->diags);
     for (size_t i = 0; p && i < p->n_paths; i++) {
-        if (p->paths[i].allow & IR_WRITE && makes_way(m, &p->paths[i]))
+        const struct decl_path *path = &p->paths[i];
+        if (path->allow & IR_WRITE && makes_way(m, path, skill))
             continue;
-        rules_add(&m->rules, m->a,
-                  (struct ir_rule){.path = arena_strn(m->a, p->paths[i].text, p->paths[i].len),
-                                   .path_len = p->paths[i].len,
-                                   .allow = with_exec(p->paths[i].allow),
+        uint8_t allow = (uint8_t)(path->allow | (exec && path->allow & IR_READ ? IR_EXEC : 0));
+        rules_add(l, m->a,
+                  (struct ir_rule){.path = arena_strn(m->a, path->text, path->len),
+                                   .path_len = path->len,
+                                   .allow = allow,
                                    .origin = IR_PRESET,
                                    .flags = IR_OPTIONAL | IR_FOLLOW,
-                                   .span = p->paths[i].span});
+                                   .span = path->span});
     }
+}
+
+static void report_cut(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by)
+{
+    struct maker *m = ctx;
+    (void)kinds;
+    diag_add(m->diags, DIAG_PRESET_CUT, by->span, "this also cuts %s from %s", diag_escape(m->a, cut->path, cut->path_len),
+             cut->origin == IR_SKILL_DIR ? "the declaration's own folder" : cut->origin == IR_FLOOR ? "the floor" : "the preset");
+}
+
+/* What every program has beneath its declaration: the presets, the loaders of a list, the skill's folder. */
+static void add_given(struct maker *m)
+{
+    struct rule_list given = {0}, skill = {0};
+    add_skill_dir(m, &skill);
+    if (strcmp(m->ask.preset.text, "none") != 0)
+        add_preset(m, m->ask.preset.text, m->ask.exec_default, &given, &skill);
+    for (size_t i = 0; i < m->q->n_ceilings; i++)
+        m->ask.exec_default &= m->ceilings[i]->exec_default;
+    if (!m->ask.exec_default)
+        add_preset(m, "loader", true, &given, &skill);
+    for (size_t i = 0; i < skill.n; i++)
+        rules_add(&given, m->a, skill.items[i]);
+    rules_merge(&given);
+    for (size_t i = 0; i < m->q->n_ceilings; i++)
+        ceiling_presets(&m->context, &given, m->ceilings[i]);
+    rules_cut(&given, &m->ask.rules, report_cut, m);
+    for (size_t i = 0; i < given.n; i++)
+        rules_add(&m->rules, m->a, given.items[i]);
+}
+
+static bool denies(const struct rule_list *l, uint8_t root, const char *path, struct ir_rule *floor)
+{
+    const struct ir_rule *r = rules_at(l, root, path);
+    if (!r || !(r->deny & floor->allow))
+        return false;
+    floor->cut = (uint8_t)(r->deny & floor->allow);
+    floor->allow &= (uint8_t)~r->deny;
+    floor->span = r->span;
+    return true;
+}
+
+static void add_floor_rule(struct maker *m, struct ir_rule r)
+{
+    struct ir_rule before = r;
+    r.path_len = (uint32_t)strlen(r.path);
+    r.origin = IR_FLOOR;
+    if (denies(&m->ask.rules, r.root, r.path, &r))
+        report_cut(m, &r, before.allow, rules_at(&m->ask.rules, r.root, r.path));
+    rules_add(&m->rules, m->a, r);
 }
 
 /* Below every preset: sinks and sources without content, the own /proc, the private TMPDIR. */
@@ -132,121 +254,64 @@ static void add_floor(struct maker *m)
 {
     static const char *const sinks[] = {ARTIFACT_SINKS};
     for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++)
-        rules_add(&m->rules, m->a,
-                  (struct ir_rule){.path = sinks[i],
-                                   .path_len = (uint32_t)strlen(sinks[i]),
-                                   .allow = IR_READ | IR_WRITE,
-                                   .origin = IR_FLOOR,
-                                   .type = IR_TYPE_FILE,
-                                   .flags = IR_OPTIONAL});
+        add_floor_rule(m, (struct ir_rule){.path = sinks[i], .allow = IR_READ | IR_WRITE, .type = IR_TYPE_FILE, .flags = IR_OPTIONAL});
     if (m->q->system == IR_LINUX)
-        rules_add(&m->rules, m->a,
-                  (struct ir_rule){.path = "/proc",
-                                   .path_len = 5,
-                                   .allow = IR_READ,
-                                   .deny = IR_WRITE | IR_EXEC,
-                                   .origin = IR_FLOOR,
-                                   .type = IR_TYPE_DIR});
-    rules_add(&m->rules, m->a,
-              (struct ir_rule){.path = "", .allow = IR_ALL, .root = IR_ROOT_TMPDIR, .origin = IR_FLOOR, .type = IR_TYPE_DIR});
+        add_floor_rule(m, (struct ir_rule){.path = "/proc", .allow = IR_READ, .deny = IR_WRITE | IR_EXEC, .type = IR_TYPE_DIR});
+    add_floor_rule(m, (struct ir_rule){.path = "", .allow = IR_ALL, .root = IR_ROOT_TMPDIR, .type = IR_TYPE_DIR});
 }
 
 /* ---- Environment ---------------------------------------------------------------------------------------- */
 
-static void add_env_names(struct maker *m, const struct decl_profile *p, struct env_names *out)
-{
-    if (!p->env_preset.text || !strcmp(p->env_preset.text, "standard")) {
-        const struct decl_profile *preset = m->q->preset("env-standard", m->a, m->diags);
-        for (size_t i = 0; preset && i < preset->n_env_allow; i++)
-            env_names_add(out, m->a, preset->env_allow[i].name, (struct span){0});
-    }
-    for (size_t i = 0; i < p->n_env_allow; i++)
-        env_names_add(out, m->a, p->env_allow[i].name, p->env_allow[i].span);
-}
-
-static int by_set_name(const void *x, const void *y)
-{
-    const struct ir_env_set *a = x, *b = y;
-    int c = strcmp(a->name, b->name);
-    return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
-}
-
 /* Loader variables run code of the caller's choice in the program: that is said, whoever asked for it. */
 static void warn_of_loaders(struct maker *m)
 {
-    const struct decl_profile *d = m->q->profile;
-    for (size_t i = 0; i < d->n_env_allow; i++)
-        if (env_names_loader(d->env_allow[i].name))
-            diag_add(m->diags, DIAG_LOADER_VARIABLE, d->env_allow[i].span, "%s decides what code the program loads",
-                     diag_escape(m->a, d->env_allow[i].name, strlen(d->env_allow[i].name)));
-    for (size_t i = 0; i < d->n_env_set; i++)
-        if (env_names_loader(d->env_set[i].name))
-            diag_add(m->diags, DIAG_LOADER_VARIABLE, d->env_set[i].span, "%s decides what code the program loads",
-                     diag_escape(m->a, d->env_set[i].name, strlen(d->env_set[i].name)));
+    const struct ask *k = &m->ask;
+    for (size_t i = 0; i < k->env_allow.n; i++)
+        if (env_names_loader(k->env_allow.items[i].name))
+            diag_add(m->diags, DIAG_LOADER_VARIABLE, k->env_allow.items[i].span, "%s decides what code the program loads",
+                     diag_escape(m->a, k->env_allow.items[i].name, strlen(k->env_allow.items[i].name)));
+    for (size_t i = 0; i < k->n_env_set; i++)
+        if (env_names_loader(k->env_set[i].name))
+            diag_add(m->diags, DIAG_LOADER_VARIABLE, k->env_set[i].span, "%s decides what code the program loads",
+                     diag_escape(m->a, k->env_set[i].name, strlen(k->env_set[i].name)));
 }
 
-static void finish_env(struct maker *m)
+/* What passes, less what is denied: names go, and a deny stays only where a prefix would let it pass. */
+static void take_env(struct maker *m)
 {
-    env_names_normalise(&m->env, m->a);
-    m->p->env_pass = m->env.items;
-    m->p->n_env_pass = m->env.n;
-}
-
-static void take_env_set(struct maker *m)
-{
-    const struct decl_profile *d = m->q->profile;
     struct ir_policy *p = m->p;
-    p->n_env_set = d->n_env_set;
-    p->env_set = arena_array(m->a, d->n_env_set, sizeof *p->env_set);
-    if (!d->n_env_set)
-        return;
-    memcpy(p->env_set, d->env_set, d->n_env_set * sizeof *p->env_set);
-    qsort(p->env_set, p->n_env_set, sizeof *p->env_set, by_set_name);
-    for (size_t i = 1; i < p->n_env_set; i++) {
-        if (strcmp(p->env_set[i - 1].name, p->env_set[i].name) != 0)
-            continue;
-        struct diag *e = diag_add(m->diags, DIAG_DUPLICATE_KEY, p->env_set[i].span, "%s is set twice",
-                                  diag_escape(m->a, p->env_set[i].name, strlen(p->env_set[i].name)));
-        diag_also(m->diags, e, p->env_set[i - 1].span, "first set here");
-    }
+    const struct env_names *allow = &m->ask.env_allow, *deny = &m->ask.env_deny;
+    p->env_pass = arena_array(m->a, allow->n, sizeof *p->env_pass);
+    for (size_t i = 0; i < allow->n; i++)
+        if (!env_names_deny(deny, allow->items[i].name))
+            p->env_pass[p->n_env_pass++] = allow->items[i];
+    const struct env_names left = {.items = p->env_pass, .n = p->n_env_pass};
+    p->env_deny = arena_array(m->a, deny->n, sizeof *p->env_deny);
+    for (size_t i = 0; i < deny->n; i++)
+        if (env_names_meet(&left, deny->items[i].name))
+            p->env_deny[p->n_env_deny++] = deny->items[i];
+    p->env_set = m->ask.env_set;
+    p->n_env_set = m->ask.n_env_set;
 }
 
-/* ---- Ceilings and trust --------------------------------------------------------------------------------- */
-
-static void apply_ceiling(struct maker *m, const struct decl_profile *c)
-{
-    struct resolver r;
-    struct rule_list cap = {0};
-    struct env_names names = {0};
-    resolve_init(&r, m->q->env, m->q->system, m->a, m->diags);
-    r.said_unresolved = true;
-    add_paths(m, &r, c, false, &cap);
-    ceiling_rules(&m->rules, &cap, c, m->a, m->diags);
-    ceiling_network(m->p, c, m->diags);
-    ceiling_timeout(m->p, c, m->diags);
-    m->preset = ceiling_preset(m->preset, c, m->diags);
-    add_env_names(m, c, &names);
-    env_names_normalise(&names, m->a);
-    ceiling_env(&m->env, &names, c, m->a, m->diags);
-    ceiling_env_set(m->p, &names, c, m->diags);
-}
+/* ---- Trust ------------------------------------------------------------------------------------------------ */
 
 /* Trust is asked for by the declaration and granted by somebody else: the command line, or every ceiling. */
 static void decide_trust(struct maker *m)
 {
-    const struct decl_profile *d = m->q->profile;
-    if (d->trust != DECL_TRUST_CORE)
+    const struct ask *k = &m->ask;
+    if (k->trust != DECL_TRUST_CORE)
         return;
     bool granted = m->q->n_ceilings > 0;
     for (size_t i = 0; i < m->q->n_ceilings; i++)
-        granted &= m->q->ceilings[i]->trust == DECL_TRUST_CORE;
+        granted &= m->ceilings[i]->trust == DECL_TRUST_CORE;
     m->p->core = granted || m->q->trust_core;
-    m->p->trust_span = d->trust_span;
+    m->p->trust_span = k->trust_span;
     if (m->p->core) {
-        diag_add(m->diags, DIAG_TRUST_CORE, d->trust_span, "the program runs unconfined: only its time is limited");
+        diag_add(m->diags, DIAG_TRUST_CORE, k->trust_span, "the program runs unconfined: only its time is limited");
         return;
     }
-    struct diag *e = diag_add(m->diags, DIAG_TRUST_REQUEST, d->trust_span, "`trust core` was not granted: the program is confined");
+    struct diag *e = diag_add(m->diags, DIAG_TRUST_REQUEST, k->trust_span, "`trust core` was not granted: the program is confined");
     diag_hint(m->diags, e, "a ceiling that says `trust core`, or --trust-core, grants it");
 }
 
@@ -307,10 +372,12 @@ static bool holds_grant(const struct maker *m, const char *dir)
 {
     for (size_t i = 0; i < m->rules.n; i++) {
         const struct ir_rule *r = &m->rules.items[i];
-        bool host = r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
+        bool host = (r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR) && r->allow;
         if (host && r->root == IR_ROOT_SLASH && ir_path_within(r->path, dir))
             return true;
     }
+    if (m->ask.workdir.path && m->ask.workdir.root == IR_ROOT_SLASH && ir_path_within(m->ask.workdir.path, dir))
+        return true;
     for (size_t i = 0; i < m->p->n_aliases; i++)
         if (ir_path_within(m->p->aliases[i].name, dir))
             return true;
@@ -328,7 +395,7 @@ static void choose_tmpdirs(struct maker *m)
         if (!holds_grant(m, candidates[i]))
             m->p->tmpdirs[m->p->n_tmpdirs++] = candidates[i];
     if (!m->p->n_tmpdirs && m->q->system == IR_LINUX)
-        diag_add(m->diags, DIAG_NO_TMPDIR, m->q->profile->span,
+        diag_add(m->diags, DIAG_NO_TMPDIR, m->ask.decl->span,
                  "no folder is left for the private TMPDIR: grants lie beneath /tmp, /var/tmp, /mnt and /media");
 }
 
@@ -350,7 +417,7 @@ static void note_baked_paths(struct maker *m)
                                                            : NULL;
         if (!what)
             continue;
-        diag_add(m->diags, DIAG_BAKED_PATH, r->span, "the artifact holds paths of this machine: %s lies in the %s folder",
+        diag_add(m->diags, m->q->portable ? DIAG_NOT_PORTABLE : DIAG_BAKED_PATH, r->span, "the artifact holds paths of this machine: %s lies in the %s folder",
                  diag_escape(m->a, r->path, r->path_len), what);
         return;
     }
@@ -358,19 +425,30 @@ static void note_baked_paths(struct maker *m)
 
 /* ---- The whole ------------------------------------------------------------------------------------------ */
 
-static void take_scalars(struct maker *m)
+static void take_ask(struct maker *m)
 {
-    const struct decl_profile *d = m->q->profile;
+    const struct ask *k = &m->ask;
     struct ir_policy *p = m->p;
     p->system = m->q->system;
-    p->name = d->name.text ? d->name.text : "main";
-    p->network = d->network_said ? d->network : IR_NETWORK_NONE;
-    p->network_span = d->network_span;
-    p->timeout_ms = d->timeout_said ? d->timeout_ms : POLICY_TIMEOUT_MS;
-    p->timeout_span = d->timeout_span;
-    p->kill_after_ms = POLICY_KILL_AFTER_MS;
-    p->image = m->q->image ? (struct ir_text){m->q->image, {0}} : d->image;
-    m->preset = d->preset.text ? d->preset : (struct ir_text){"standard", {0}};
+    p->name = k->decl->name.text ? k->decl->name.text : "main";
+    p->exec_default = k->exec_default;
+    p->exec_span = k->exec_span;
+    p->network = k->network;
+    memcpy(p->limits, k->limits, sizeof p->limits);
+    p->patterns = k->patterns.items;
+    p->n_patterns = k->patterns.n;
+    p->late = m->q->env->late;
+    p->n_late = m->q->env->n_late;
+    p->workdir = k->workdir;
+    p->spawn_span = k->spawn_span;
+    p->fds = k->fds;
+    p->n_fds = k->n_fds;
+    p->tty = (uint8_t)k->tty;
+    p->tty_span = k->tty_span;
+    p->user = k->user;
+    p->preset = k->preset;
+    p->image = m->q->image ? (struct ir_text){m->q->image, {0}} : k->image;
+    take_env(m);
 }
 
 static int by_text(const void *x, const void *y)
@@ -412,23 +490,23 @@ const struct ir_policy *policy_make(const struct policy_request *q, struct arena
 {
     struct maker m = {.q = q, .a = a, .diags = diags, .p = ARENA_NEW(a, struct ir_policy)};
     size_t errors = diags->n_errors;
-    resolve_init(&m.resolver, q->env, q->system, a, diags);
-    take_scalars(&m);
+    ask_declaration(&m);
+    ask_ceilings(&m);
     decide_trust(&m);
-    add_paths(&m, &m.resolver, q->profile, true, &m.rules);
-    add_env_names(&m, q->profile, &m.env);
-    env_names_normalise(&m.env, a);
+    leave_floor_alone(&m);
+    rules_reopened(&m.ask.rules, report_reopened, &m);
     warn_of_loaders(&m);
-    take_env_set(&m);
     for (size_t i = 0; i < q->n_ceilings; i++)
-        apply_ceiling(&m, q->ceilings[i]);
-    add_skill_dir(&m);
+        ceiling_apply(&m.context, &m.ask, m.ceilings[i]);
     warn_of_everything(&m);
-    add_preset(&m);
+    add_given(&m);
+    for (size_t i = 0; i < m.ask.rules.n; i++)
+        rules_add(&m.rules, a, m.ask.rules.items[i]);
     add_floor(&m);
     rules_merge(&m.rules);
+    check_programs(&m);
     rules_fold(&m.rules);
-    finish_env(&m);
+    take_ask(&m);
     take_names(&m);
     choose_tmpdirs(&m);
     take_accepted(&m);

@@ -1,5 +1,7 @@
 #include "resolve.h"
 
+#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include "fixed.h"
+#include "pattern.h"
 
 /* As the kernel's own bound on links in one look-up (path_resolution(7)). */
 enum { MAX_LINKS = 40, MAX_LINK_BYTES = 4096, MAX_TEXT_BYTES = 64 * 1024 };
@@ -75,24 +78,72 @@ static bool is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+static bool is_name(struct text name, const char *s)
+{
+    return strlen(s) == name.len && !memcmp(s, name.s, name.len);
+}
+
 /* The value of a variable; NULL if there is none of that name, or it is not known here. */
 static const char *variable(const struct resolve_env *e, struct text name)
 {
     for (size_t i = 0; i < e->n_vars; i++)
-        if (strlen(e->vars[i].name) == name.len && !memcmp(e->vars[i].name, name.s, name.len))
+        if (is_name(name, e->vars[i].name))
             return e->vars[i].value;
     const struct {
         const char *name, *value;
     } own[] = {{"HOME", e->home}, {"WORK_DIR", e->work_dir}, {"SKILL_DIR", e->skill_dir}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strlen(own[i].name) == name.len && !memcmp(own[i].name, name.s, name.len))
+        if (is_name(name, own[i].name))
             return own[i].value;
     return NULL;
 }
 
+/* A root that the launcher fills: its number, or IR_ROOT_SLASH. */
+static uint8_t late_root(const struct resolve_env *e, struct text name)
+{
+    for (size_t i = 0; i < e->n_late; i++)
+        if (is_name(name, e->late[i].name))
+            return (uint8_t)(IR_ROOT_LATE + i);
+    return IR_ROOT_SLASH;
+}
+
+static const struct decl_param *parameter(const struct resolver *r, struct text name)
+{
+    for (size_t i = 0; i < r->n_params; i++)
+        if (is_name(name, r->params[i].name))
+            return &r->params[i];
+    return NULL;
+}
+
+static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind, struct text *pattern);
+
+/* What a parameter stands for where -D does not say: its default, in which other parameters have no meaning. */
+static bool default_of(struct resolver *r, const struct decl_param *param, const struct decl_path *at, size_t len,
+                       const char **root, uint8_t *root_kind)
+{
+    if (!param->value.text) {
+        struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, at, 0, len, "this parameter has no value");
+        diag_also(r->diags, d, param->span, "its clause is here");
+        diag_hint(r->diags, d, "give -D %s=PATH, or --late %s to leave it to the launcher", param->name, param->name);
+        return false;
+    }
+    const struct decl_param *params = r->params;
+    size_t n = r->n_params;
+    struct text pattern = {0};
+    r->n_params = 0;
+    *root = expand(r, &param->value, root_kind, &pattern);
+    r->params = params;
+    r->n_params = n;
+    if (*root && pattern.s) {
+        complain(r, DIAG_PATTERN, &param->value, 0, 0, "a parameter cannot be a pattern");
+        return false;
+    }
+    return *root != NULL;
+}
+
 /* `$NAME` or `$NAME/...`: *root is what NAME stands for, *rest what follows. */
 static bool expand_variable(struct resolver *r, const struct decl_path *p, const char **root, struct text *rest,
-                            bool *tmpdir)
+                            uint8_t *root_kind)
 {
     size_t n = 1;
     while (n < p->len && is_name_byte(p->text[n]))
@@ -104,12 +155,15 @@ static bool expand_variable(struct resolver *r, const struct decl_path *p, const
         diag_hint(r->diags, d, "for a `$` that belongs to the name %s", word_form(r, p, "literal", "before"));
         return false;
     }
-    if (name.len == 6 && !memcmp(name.s, "TMPDIR", 6)) {
-        *tmpdir = true;
+    *root_kind = is_name(name, "TMPDIR") ? IR_ROOT_TMPDIR : late_root(r->env, name);
+    if (*root_kind != IR_ROOT_SLASH) {
         *root = "";
         return true;
     }
     *root = variable(r->env, name);
+    const struct decl_param *param = *root ? NULL : parameter(r, name);
+    if (param)
+        return default_of(r, param, p, n, root, root_kind);
     /* A home that is not absolute would make `$HOME/x` another path, at worst /x. */
     if (*root && **root == '/')
         return true;
@@ -119,12 +173,17 @@ static bool expand_variable(struct resolver *r, const struct decl_path *p, const
 }
 
 /* `~`, `~/x` and `~user/x`. */
-static bool expand_tilde(struct resolver *r, const struct decl_path *p, const char **root, struct text *rest)
+static bool expand_tilde(struct resolver *r, const struct decl_path *p, const char **root, struct text *rest,
+                         uint8_t *root_kind)
 {
     size_t n = 1;
     while (n < p->len && p->text[n] != '/')
         n++;
     *rest = (struct text){p->text + n, p->len - n};
+    if (n == 1 && (*root_kind = late_root(r->env, (struct text){"HOME", 4})) != IR_ROOT_SLASH) {
+        *root = "";
+        return true;
+    }
     if (n == 1) {
         *root = variable(r->env, (struct text){"HOME", 4});
     } else {
@@ -137,41 +196,48 @@ static bool expand_tilde(struct resolver *r, const struct decl_path *p, const ch
     return false;
 }
 
-/* `dir/` and two stars is dir itself; any other pattern character is refused. */
-static bool check_pattern(struct resolver *r, const struct decl_path *p, struct text *rest)
+/* `dir/` and two stars is dir itself. Any other pattern character makes a pattern, which begins at
+ * *out_pattern. */
+static bool check_pattern(struct resolver *r, const struct decl_path *p, struct text *rest, struct text *out_pattern)
 {
     if (rest->len >= 3 && !memcmp(rest->s + rest->len - 3, "/**", 3))
         rest->len -= 3;
     else if (rest->len == 2 && !memcmp(rest->s, "**", 2) && rest->s == p->text)
         rest->len = 0;
-    for (size_t i = 0; i < rest->len; i++) {
-        if (rest->s[i] != '$' && !strchr("*?[", rest->s[i]))
-            continue;
-        size_t at = (size_t)(rest->s - p->text) + i;
-        if (rest->s[i] == '$') {
-            struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, at, 1, "a variable stands only at the start of a path");
-            diag_hint(r->diags, d, "for a `$` that belongs to the name %s", word_form(r, p, "literal", "before"));
-        } else {
-            struct diag *d = complain(r, DIAG_PATTERN, p, at, 1, "patterns are not accepted in this clause");
-            diag_hint(r->diags, d, "grant the folder; for a character that belongs to the name %s",
-                      word_form(r, p, "literal", "before"));
-        }
+    const char *dollar = memchr(rest->s, '$', rest->len);
+    if (dollar) {
+        struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, (size_t)(dollar - p->text), 1,
+                                  "a variable stands only at the start of a path");
+        diag_hint(r->diags, d, "for a `$` that belongs to the name %s", word_form(r, p, "literal", "before"));
         return false;
     }
+    if (!pattern_is(rest->s, rest->len))
+        return true;
+    size_t at = 0;
+    const char *why = pattern_problem(rest->s, rest->len, &at);
+    if (why) {
+        struct diag *d = complain(r, DIAG_PATTERN, p, (size_t)(rest->s - p->text) + at, 1, why);
+        diag_hint(r->diags, d, "for a character that belongs to the name %s", word_form(r, p, "literal", "before"));
+        return false;
+    }
+    *out_pattern = *rest;
     return true;
 }
 
-/* The path as an absolute text, links and `..` still in it. NULL after an error. */
-static const char *expand(struct resolver *r, const struct decl_path *p, bool *tmpdir)
+/* The path as an absolute text, links and `..` still in it, beneath the root in *root_kind. NULL after an error.
+ * For a pattern pattern->s is set. */
+static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind, struct text *pattern)
 {
     struct text rest = {p->text, p->len};
     const char *root = NULL;
+    if (!check_text(r, p))
+        return NULL;
     if (!(p->flags & DECL_LITERAL)) {
-        if (p->text[0] == '$' && !expand_variable(r, p, &root, &rest, tmpdir))
+        if (p->text[0] == '$' && !expand_variable(r, p, &root, &rest, root_kind))
             return NULL;
-        if (p->text[0] == '~' && !expand_tilde(r, p, &root, &rest))
+        if (p->text[0] == '~' && !expand_tilde(r, p, &root, &rest, root_kind))
             return NULL;
-        if (!check_pattern(r, p, &rest))
+        if (!check_pattern(r, p, &rest, pattern))
             return NULL;
     }
     if (!root && !(rest.len && rest.s[0] == '/') && !(rest.len == 0 && p->text[0] == '/'))
@@ -208,6 +274,8 @@ struct walk {
     char *cur;
     size_t len, cap;
     bool missing;      /* what cur names does not exist, nor anything beneath */
+    size_t exists;     /* then: bytes of cur that name the last folder that does */
+    bool last_link;    /* the last component of the written path is a link */
     bool below_file;   /* ... because a part of it is no folder */
     bool linked;       /* a component of the written path was a link; cur[0, led) is where it led */
     size_t led;
@@ -292,6 +360,7 @@ static void look(struct resolver *r, struct walk *w)
         w->mode = 0;
         if (errno == ENOENT || errno == ENOTDIR) {
             w->missing = true;
+            w->exists = (size_t)(strrchr(w->cur, '/') - w->cur);
             w->below_file = errno == ENOTDIR;
         } else {
             w->error = errno;
@@ -315,6 +384,7 @@ static void dot_dot(struct resolver *r, struct walk *w)
     if (w->len && !S_ISDIR(w->mode)) {
         push(r, w, "..", 2); /* only for the message */
         w->missing = w->below_file = true;
+        w->exists = w->len - 3;
         return;
     }
     if (!w->depth && w->linked && w->len <= w->led)
@@ -337,8 +407,11 @@ static void walk(struct resolver *r, struct walk *w, const char *text)
             dot_dot(r, w);
         } else if (n && !(n == 1 && s[0] == '.')) {
             push(r, w, s, n);
+            size_t links = r->n_links;
             if (!w->missing)
                 look(r, w);
+            if (!w->depth)
+                w->last_link = r->n_links > links && w->linked && w->led == w->len;
         }
         s += n;
     }
@@ -356,9 +429,34 @@ static enum resolve_result failed(struct resolver *r, const struct decl_path *p,
     return RESOLVE_ERROR;
 }
 
-static enum resolve_result missing(struct resolver *r, const struct decl_path *p, const struct walk *w)
+/* Is all but the last component there? */
+static bool only_last_missing(const struct walk *w, const char *known_parent_end)
+{
+    return !w->below_file && strchr(known_parent_end, '/') == NULL;
+}
+
+static enum resolve_result missing(struct resolver *r, const struct decl_path *p, const struct walk *w,
+                                   enum resolve_want want, struct ir_rule *out)
 {
     const char *shown = diag_escape(r->arena, w->cur, w->len);
+    bool create = p->flags & (DECL_CREATE | DECL_CREATE_FILE);
+    out->path = w->cur;
+    out->type = IR_TYPE_NONE;
+    if (want == WANT_NAME && w->below_file && p->deny && !p->allow) {
+        diag_add(r->diags, DIAG_DEAD_DENY, p->span, "%s cannot come to exist: a part of it is no folder", shown);
+        return RESOLVE_SKIP;
+    }
+    if (want == WANT_NAME)
+        return RESOLVED;
+    if (create && only_last_missing(w, w->cur + w->exists + 1)) {
+        out->type = p->flags & DECL_CREATE ? IR_TYPE_DIR : IR_TYPE_FILE;
+        return RESOLVED;
+    }
+    if (create) {
+        struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "the folder of %s does not exist", shown);
+        diag_hint(r->diags, d, "`create` makes the last part of a path only");
+        return RESOLVE_ERROR;
+    }
     if (p->flags & DECL_OPTIONAL) {
         diag_add(r->diags, DIAG_SKIPPED_PATH, p->span, "%s does not exist and is left out", shown);
         return RESOLVE_SKIP;
@@ -371,6 +469,8 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
 
 static void note_special(struct resolver *r, const struct decl_path *p, mode_t mode)
 {
+    if (r->quiet)
+        return;
     const char *what = S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : S_ISSOCK(mode) ? "a socket" : S_ISFIFO(mode) ? "a FIFO" : NULL;
     if (what)
         diag_add(r->diags, DIAG_DEVICE_PATH, p->span, "this path is %s", what);
@@ -418,8 +518,39 @@ static enum resolve_result as_written(struct resolver *r, const struct decl_path
     return RESOLVED;
 }
 
-static enum resolve_result on_this_host(struct resolver *r, const struct decl_path *p, const char *path, bool must_exist,
-                                        struct ir_rule *out)
+/* `create` says what is made; what stands there already must be of that kind. */
+static bool fits_create(struct resolver *r, const struct decl_path *p, const struct ir_rule *out)
+{
+    bool dir = out->type == IR_TYPE_DIR;
+    bool wrong = (p->flags & DECL_CREATE && !dir) || (p->flags & DECL_CREATE_FILE && dir);
+    if (!wrong)
+        return true;
+    struct diag *d = diag_add(r->diags, DIAG_BAD_PATH, p->span, dir ? "this path is a folder, not a file" : "this path is no folder");
+    diag_hint(r->diags, d, dir ? "write `create`" : "write `create file`");
+    return false;
+}
+
+/* The path without `.` and `..`: where `..` is accepted, it never leads back over a link. */
+static const char *plain_name(struct resolver *r, const char *path)
+{
+    char *out = arena_str(r->arena, path), *w = out;
+    for (const char *s = path; *s;) {
+        size_t n = strcspn(s + 1, "/") + 1;
+        bool up = n == 3 && s[1] == '.' && s[2] == '.';
+        while (up && w > out && *--w != '/')
+            ;
+        if (!up) {
+            memmove(w, s, n);
+            w += n;
+        }
+        s += n;
+    }
+    *w = '\0';
+    return w == out ? "/" : out;
+}
+
+static enum resolve_result on_this_host(struct resolver *r, const struct decl_path *p, const char *path,
+                                        enum resolve_want want, struct ir_rule *out)
 {
     struct walk w = {.cap = 0};
     size_t links = r->n_links;
@@ -431,48 +562,98 @@ static enum resolve_result on_this_host(struct resolver *r, const struct decl_pa
     }
     if (w.error)
         return failed(r, p, &w);
+    enum resolve_result result = RESOLVED;
     if (w.missing) {
-        r->n_links = links;
-        return must_exist ? missing(r, p, &w) : RESOLVE_SKIP;
+        result = missing(r, p, &w, want, out);
+    } else {
+        note_special(r, p, w.mode);
+        out->path = w.len ? w.cur : "/";
+        out->type = !w.len || S_ISDIR(w.mode) ? IR_TYPE_DIR : IR_TYPE_FILE;
+        if (!fits_create(r, p, out))
+            result = RESOLVE_ERROR;
     }
-    note_special(r, p, w.mode);
-    out->path = w.len ? w.cur : "/";
-    out->type = !w.len || S_ISDIR(w.mode) ? IR_TYPE_DIR : IR_TYPE_FILE;
-    /* The name that the user knows; `..` in it is followed by now and only blurs it. */
-    if (r->n_links > links && !has_dot_dot(path) && strcmp(path, out->path) != 0)
-        add_alias(r, path, out->path);
+    if (result != RESOLVED) {
+        r->n_links = links;
+        return result;
+    }
+    if (p->deny & (IR_READ | IR_WRITE) && w.last_link)
+        out->flags |= IR_NAME;
+    if (r->n_links > links && strcmp(path, out->path) != 0)
+        add_alias(r, has_dot_dot(path) ? plain_name(r, path) : path, out->path);
     return RESOLVED;
 }
 
-enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, bool must_exist, struct ir_rule *out)
+/* Splits a pattern from the folders that hold all it matches; these are resolved, the rest is taken as written. */
+static enum resolve_result whole_path(struct resolver *r, const struct decl_path *p, const char *path,
+                                      enum resolve_want want, struct ir_rule *out)
 {
-    bool tmpdir = false;
-    if (!check_text(r, p))
+    if (out->root != IR_ROOT_SLASH) {
+        /* Known at launch only: there is nothing to look at. */
+        out->path = strcmp(path, "/") != 0 ? path : "";
+        if (!has_dot_dot(path))
+            return RESOLVED;
+        diag_add(r->diags, DIAG_DOT_DOT, p->span, out->root == IR_ROOT_TMPDIR ? "`..` leads out of $TMPDIR"
+                                                                               : "`..` leads out of a path that is known at launch only");
         return RESOLVE_ERROR;
-    const char *text = expand(r, p, &tmpdir);
+    }
+    /* The sandbox has a /proc of its own: where the links of this one lead says nothing of that. */
+    if (r->system == IR_LINUX && ir_path_within(path, "/proc") && !has_dot_dot(path)) {
+        out->path = path;
+        return RESOLVED;
+    }
+    return r->env->host ? on_this_host(r, p, path, want, out) : as_written(r, p, path, out);
+}
+
+/* `text` ends in the `len` bytes that hold the pattern; what stands before them is a name, whatever it holds. */
+static enum resolve_result pattern_path(struct resolver *r, const struct decl_path *p, const char *text, size_t len,
+                                        enum resolve_want want, struct ir_rule *out)
+{
+    size_t root = strlen(text) - len;
+    const char *rest = resolve_absolute(r->arena, "", arena_printf(r->arena, "/%s", text + root));
+    size_t n = pattern_prefix(rest);
+    struct decl_path folder = *p;
+    folder.flags &= (uint8_t)~(DECL_CREATE | DECL_CREATE_FILE);
+    if (p->flags & (DECL_CREATE | DECL_CREATE_FILE)) {
+        diag_add(r->diags, DIAG_PATTERN, p->span, "`create` cannot make what a pattern stands for");
+        return RESOLVE_ERROR;
+    }
+    size_t names = r->n_aliases;
+    const char *above = arena_printf(r->arena, "%.*s/%.*s", (int)root, text, (int)n, rest);
+    enum resolve_result result = whole_path(r, &folder, resolve_absolute(r->arena, "", above), want, out);
+    r->n_aliases = names; /* a second name of a folder above grants nothing */
+    if (result != RESOLVED)
+        return result;
+    const char *name = strcmp(out->path, "/") != 0 ? out->path : "";
+    out->path = arena_printf(r->arena, "%s%s", pattern_quote(r->arena, name, strlen(name)), rest + n);
+    out->type = IR_TYPE_ANY;
+    return RESOLVED;
+}
+
+enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, enum resolve_want want,
+                                 struct ir_rule *out, bool *out_pattern)
+{
+    uint8_t root = IR_ROOT_SLASH;
+    struct text pattern = {0};
+    const char *text = expand(r, p, &root, &pattern);
     if (!text)
         return RESOLVE_ERROR;
     const char *path = resolve_absolute(r->arena, "", text);
-    *out = (struct ir_rule){.span = p->span, .root = IR_ROOT_SLASH, .type = IR_TYPE_ANY};
+    *out = (struct ir_rule){.span = p->span, .root = root, .type = IR_TYPE_ANY};
+    *out_pattern = pattern.s != NULL;
     if (p->flags & DECL_OPTIONAL)
         out->flags = IR_OPTIONAL;
-    enum resolve_result result = RESOLVED;
-    if (tmpdir) {
-        /* The private TMPDIR is made at launch: there is nothing to look at. */
-        out->root = IR_ROOT_TMPDIR;
-        out->path = strcmp(path, "/") != 0 ? path : "";
-        if (has_dot_dot(path)) {
-            diag_add(r->diags, DIAG_DOT_DOT, p->span, "`..` leads out of $TMPDIR");
-            result = RESOLVE_ERROR;
-        }
-    } else if (r->system == IR_LINUX && ir_path_within(path, "/proc") && !has_dot_dot(path)) {
-        /* The sandbox has a /proc of its own: where the links of this one lead says nothing of that. */
-        out->path = path;
-    } else if (!r->env->host) {
-        result = as_written(r, p, path, out);
-    } else {
-        result = on_this_host(r, p, path, must_exist, out);
+    if (p->flags & (DECL_CREATE | DECL_CREATE_FILE))
+        out->flags |= IR_CREATE;
+    if (p->flags & DECL_STUB)
+        out->flags |= IR_STUB;
+    if (p->flags & DECL_SNAPSHOT && !*out_pattern) {
+        diag_add(r->diags, DIAG_PATTERN, p->span, "`snapshot` stands behind a pattern, and this path is none");
+        return RESOLVE_ERROR;
     }
+    /* What is made later has the kind that the words say. */
+    if (!r->env->host || root != IR_ROOT_SLASH)
+        out->type = p->flags & DECL_CREATE ? IR_TYPE_DIR : p->flags & DECL_CREATE_FILE ? IR_TYPE_FILE : IR_TYPE_ANY;
+    enum resolve_result result = *out_pattern ? pattern_path(r, p, text, pattern.len, want, out) : whole_path(r, p, path, want, out);
     if (result != RESOLVED)
         return result;
     out->path_len = (uint32_t)strlen(out->path);
@@ -481,6 +662,83 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
         return RESOLVE_ERROR;
     }
     return RESOLVED;
+}
+
+/* ---- Snapshots of patterns ------------------------------------------------------------------------------- */
+
+enum { MAX_MATCHES = 100000, MAX_VISITS = 1000000, MAX_DEPTH = 64 };
+
+struct snapshot {
+    struct resolver *r;
+    const struct decl_path *p;
+    const struct ir_rule *like;
+    struct rule_list *found;
+    size_t visits, matches;
+    bool failed;
+};
+
+static bool too_much(struct snapshot *s)
+{
+    if (s->visits <= MAX_VISITS && s->matches <= MAX_MATCHES)
+        return false;
+    if (!s->failed)
+        diag_add(s->r->diags, DIAG_TOO_LARGE, s->p->span, "this pattern matches more than %d paths, or lies in too large a tree", MAX_MATCHES);
+    return s->failed = true;
+}
+
+static void take_match(struct snapshot *s, const char *path)
+{
+    struct ir_rule rule = *s->like;
+    s->matches++;
+    if (too_much(s) || on_this_host(s->r, s->p, path, WANT_NAME, &rule) != RESOLVED)
+        return;
+    rule.path_len = (uint32_t)strlen(rule.path);
+    rules_add(s->found, s->r->arena, rule);
+}
+
+/* Folders in the order of their names do not matter: the rules are sorted afterwards. */
+static void look_through(struct snapshot *s, const char *dir, size_t depth)
+{
+    DIR *d = opendir(on_host(s->r, *dir ? dir : "/"));
+    if (!d && errno != ENOENT && errno != ENOTDIR) {
+        diag_add(s->r->diags, DIAG_PATH_ACCESS, s->p->span, "%s cannot be looked through: %s",
+                 diag_escape(s->r->arena, dir, strlen(dir)), strerror(errno));
+        s->failed = true;
+    }
+    if (!d)
+        return;
+    for (struct dirent *e; !s->failed && (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        s->visits++;
+        if (too_much(s))
+            break;
+        const char *path = arena_printf(s->r->arena, "%s/%s", dir, e->d_name);
+        struct stat st;
+        bool match = pattern_matches(s->like->path, path);
+        if (match)
+            take_match(s, path);
+        /* All beneath a match is part of it, and links are not descended into: what lies there has another name. */
+        if (!match && depth < MAX_DEPTH && lstat(on_host(s->r, path), &st) == 0 && S_ISDIR(st.st_mode) &&
+            pattern_reaches(s->like->path, path))
+            look_through(s, path, depth + 1);
+    }
+    closedir(d);
+}
+
+bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like, struct rule_list *found)
+{
+    struct snapshot s = {.r = r, .p = p, .like = like, .found = found};
+    const char *folder = arena_strn(r->arena, like->path, pattern_prefix(like->path));
+    if (!r->env->host || like->root != IR_ROOT_SLASH) {
+        diag_add(r->diags, DIAG_PATTERN, p->span, "`snapshot` cannot look at what is known on another system or at launch only");
+        return false;
+    }
+    look_through(&s, folder, 0);
+    if (!s.failed)
+        diag_add(r->diags, DIAG_SNAPSHOT, p->span, "this pattern stands for the %zu path%s that it matches now", s.matches,
+                 s.matches == 1 ? "" : "s");
+    return !s.failed;
 }
 
 const char *resolve_folder(struct resolver *r, const char *path)
@@ -492,4 +750,61 @@ const char *resolve_folder(struct resolver *r, const char *path)
     if (w.error || w.missing || (w.len && !S_ISDIR(w.mode)))
         return NULL;
     return w.len ? w.cur : "/";
+}
+
+/* ---- What a program is run by ----------------------------------------------------------------------------- */
+
+static bool script_interpreter(const char *head, size_t n, char out[INTERPRETER_BYTES])
+{
+    size_t i = 2;
+    while (i < n && (head[i] == ' ' || head[i] == '\t'))
+        i++;
+    size_t len = 0;
+    while (i + len < n && !strchr(" \t\n\r", head[i + len]) && head[i + len])
+        len++;
+    if (!len || head[i] != '/')
+        return false;
+    memcpy(out, head + i, len);
+    out[len] = '\0';
+    return true;
+}
+
+/* PT_INTERP of a 64-bit program in this machine's byte order; elf(5). Anything else is not judged. */
+static bool elf_interpreter(int fd, const char *head, size_t n, char out[INTERPRETER_BYTES])
+{
+    Elf64_Ehdr e;
+    if (n < sizeof e)
+        return false;
+    memcpy(&e, head, sizeof e);
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_phentsize != sizeof(Elf64_Phdr))
+        return false;
+    for (unsigned i = 0; i < e.e_phnum && i < 256; i++) {
+        Elf64_Phdr ph;
+        if (pread(fd, &ph, sizeof ph, (off_t)(e.e_phoff + i * sizeof ph)) != (ssize_t)sizeof ph)
+            return false;
+        if (ph.p_type != PT_INTERP)
+            continue;
+        if (ph.p_filesz < 2 || ph.p_filesz > INTERPRETER_BYTES ||
+            pread(fd, out, ph.p_filesz, (off_t)ph.p_offset) != (ssize_t)ph.p_filesz || out[ph.p_filesz - 1])
+            return false;
+        return out[0] == '/';
+    }
+    return false;
+}
+
+bool resolve_interpreter(struct resolver *r, const char *path, char out[INTERPRETER_BYTES])
+{
+    char head[256];
+    int fd = open(on_host(r, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    struct stat st;
+    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, head, sizeof head) : -1;
+    bool found = false;
+    if (n > 2 && head[0] == '#' && head[1] == '!')
+        found = script_interpreter(head, (size_t)n, out);
+    else if (n > EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG))
+        found = elf_interpreter(fd, head, (size_t)n, out);
+    close(fd);
+    return found;
 }

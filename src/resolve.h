@@ -12,6 +12,7 @@
 #include "decl.h"
 #include "diag.h"
 #include "ir.h"
+#include "rules.h"
 
 struct resolve_var {
     const char *name, *value; /* value: absolute */
@@ -27,6 +28,8 @@ struct resolve_env {
     const char *skill_dir; /* absolute, NULL: the declaration has no folder (standard input) */
     const struct resolve_var *vars; /* of -D; they come before all others */
     size_t n_vars;
+    const struct ir_late *late; /* of --late: they come before -D */
+    size_t n_late;
     bool host; /* resolve on this host; else take paths as written */
 };
 
@@ -35,6 +38,8 @@ struct resolver {
     struct arena *arena;
     struct diag_list *diags;
     enum ir_system system;
+    const struct decl_param *params; /* of the profile in hand */
+    size_t n_params;
     /* The last folder found to be real, all its parents too: neighbours need no second look. */
     char *known;
     size_t known_len, known_cap;
@@ -43,6 +48,7 @@ struct resolver {
     struct ir_link *links;
     size_t n_links, cap_links;
     bool said_unresolved;
+    bool quiet; /* a ceiling: no notes on what is looked at */
 };
 
 void resolve_init(struct resolver *r, const struct resolve_env *env, enum ir_system system, struct arena *a,
@@ -54,9 +60,23 @@ enum resolve_result {
     RESOLVE_ERROR /* said in an error */
 };
 
-/* Fills path, path_len, root, type, flags and span of *out; allow, deny and origin are the caller's.
- * `must_exist` false: a missing path is skipped without a word (a ceiling only narrows). */
-enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, bool must_exist, struct ir_rule *out);
+enum resolve_want {
+    WANT_PATH, /* a missing one is an error, or skipped, or made at launch, as the words behind it say */
+    WANT_NAME, /* may be missing: denies, and ceilings */
+};
+
+/* Fills path, path_len, root, type, flags and span of *out; allow, deny, cut and origin are the caller's.
+ * *out_pattern: the path is a pattern, of which only the literal folders were resolved. */
+enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, enum resolve_want want,
+                                 struct ir_rule *out, bool *out_pattern);
+/* Adds to `found` a rule for all that a pattern matches now, each like `like` with its own path and type; false
+ * after an error. */
+bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like, struct rule_list *found);
+
+enum { INTERPRETER_BYTES = 4096 };
+/* What the kernel runs for a file: the word behind `#!`, or the loader that an ELF program names. False if there is
+ * none, or the file cannot be read. */
+bool resolve_interpreter(struct resolver *r, const char *path, char out[INTERPRETER_BYTES]);
 
 /* The canonical form of a folder that the compiler itself names (SKILL_DIR); NULL if it cannot be looked at. */
 const char *resolve_folder(struct resolver *r, const char *path);

@@ -9,7 +9,7 @@ void rules_add(struct rule_list *l, struct arena *a, struct ir_rule r)
     l->items[l->n++] = r;
 }
 
-static int by_place(const struct ir_rule *a, const struct ir_rule *b)
+int rules_order(const struct ir_rule *a, const struct ir_rule *b)
 {
     if (a->root != b->root)
         return a->root < b->root ? -1 : 1;
@@ -21,7 +21,7 @@ static int by_place(const struct ir_rule *a, const struct ir_rule *b)
 static int by_place_and_origin(const void *x, const void *y)
 {
     const struct ir_rule *a = x, *b = y;
-    int c = by_place(a, b);
+    int c = rules_order(a, b);
     if (c)
         return c;
     if (a->origin != b->origin)
@@ -33,8 +33,10 @@ static void unite(struct ir_rule *into, const struct ir_rule *from)
 {
     /* A rule of the declaration, or for its folder, replaces that of a preset on the same path: what a preset
      * grants for writing would be the host's there. */
-    if (into->origin < IR_PRESET && from->origin == IR_PRESET)
+    if (into->origin < IR_PRESET && from->origin == IR_PRESET) {
+        into->cut |= from->cut;
         return;
+    }
     if (into->origin == IR_PRESET && from->origin == IR_SKILL_DIR) {
         *into = *from;
         return;
@@ -49,14 +51,25 @@ static void unite(struct ir_rule *into, const struct ir_rule *from)
     into->flags &= from->flags;
 }
 
+void rules_reserve(struct rule_list *l, struct arena *a, size_t n)
+{
+    l->items = arena_grow(a, l->items, &l->cap, l->n + n, sizeof *l->items);
+}
+
+void rules_sort(struct rule_list *l)
+{
+    if (l->n > 1)
+        qsort(l->items, l->n, sizeof *l->items, by_place_and_origin);
+}
+
 void rules_merge(struct rule_list *l)
 {
     if (l->n < 2)
         return;
-    qsort(l->items, l->n, sizeof *l->items, by_place_and_origin);
+    rules_sort(l);
     size_t w = 0;
     for (size_t i = 1; i < l->n; i++) {
-        if (by_place(&l->items[w], &l->items[i]) == 0)
+        if (rules_order(&l->items[w], &l->items[i]) == 0)
             unite(&l->items[w], &l->items[i]);
         else
             l->items[++w] = l->items[i];
@@ -64,7 +77,7 @@ void rules_merge(struct rule_list *l)
     l->n = w + 1;
 }
 
-static bool contains(const struct ir_rule *above, const struct ir_rule *r)
+bool rules_contain(const struct ir_rule *above, const struct ir_rule *r)
 {
     return above->root == r->root && ir_path_within(r->path, above->path);
 }
@@ -76,6 +89,7 @@ static bool contains(const struct ir_rule *above, const struct ir_rule *r)
 struct level {
     const struct ir_rule *rule;
     unsigned asked, cap, out;
+    const struct ir_rule *by[2]; /* the nearest rules of `asked` and of `cap` */
 };
 
 struct sweep {
@@ -86,7 +100,7 @@ struct sweep {
 
 static struct level *enter(struct sweep *s, const struct ir_rule *r)
 {
-    while (s->n && !contains(s->levels[s->n - 1].rule, r))
+    while (s->n && !rules_contain(s->levels[s->n - 1].rule, r))
         s->n--;
     s->levels = arena_grow(s->arena, s->levels, &s->cap, s->n + 1, sizeof *s->levels);
     struct level above = s->n ? s->levels[s->n - 1] : (struct level){0};
@@ -121,9 +135,9 @@ static bool is_own(const struct ir_rule *r)
 static bool repeats(const struct sweep *s)
 {
     if (s->n < 2)
-        return s->levels[0].out == 0;
+        return s->levels[0].out == 0 && !s->levels[0].rule->cut;
     const struct level *now = &s->levels[s->n - 1], *above = now - 1;
-    if (now->rule->origin == IR_FLOOR)
+    if (now->rule->origin == IR_FLOOR || now->rule->cut)
         return false;
     return now->out == above->out && (!is_own(now->rule) || is_own(above->rule));
 }
@@ -164,7 +178,7 @@ struct rule_list rules_intersect(const struct rule_list *asked, const struct rul
     while (i < asked->n || j < cap->n) {
         const struct ir_rule *x = i < asked->n ? &asked->items[i] : NULL;
         const struct ir_rule *y = j < cap->n ? &cap->items[j] : NULL;
-        int order = !y ? -1 : !x ? 1 : by_place(x, y);
+        int order = !y ? -1 : !x ? 1 : rules_order(x, y);
         const struct ir_rule *at = order <= 0 ? x : y;
         struct level *now = enter(&s, at);
         if (order >= 0) {
@@ -183,6 +197,152 @@ struct rule_list rules_intersect(const struct rule_list *asked, const struct rul
     return out;
 }
 
+bool rules_beyond(const struct rule_list *asked, const struct rule_list *cap, struct arena *a, const char **out_path,
+                  unsigned *out_kinds, const struct ir_rule *out_rules[2])
+{
+    struct sweep s = {.arena = a};
+    size_t i = 0, j = 0;
+    while (i < asked->n || j < cap->n) {
+        const struct ir_rule *x = i < asked->n ? &asked->items[i] : NULL;
+        const struct ir_rule *y = j < cap->n ? &cap->items[j] : NULL;
+        int order = !y ? -1 : !x ? 1 : rules_order(x, y);
+        struct level *now = enter(&s, order <= 0 ? x : y);
+        if (order >= 0) {
+            now->cap = apply(now->cap, y);
+            now->by[1] = y;
+            j++;
+        }
+        if (order <= 0) {
+            now->asked = apply(now->asked, x);
+            now->by[0] = x;
+            i++;
+        }
+        if (!(now->asked & ~now->cap))
+            continue;
+        *out_path = now->rule->path;
+        *out_kinds = now->asked & ~now->cap;
+        out_rules[0] = now->by[0];
+        out_rules[1] = now->by[1];
+        return true;
+    }
+    return false;
+}
+
+/* ---- Who decides ---------------------------------------------------------------------------------------- */
+
+/* For each kind the nearest rule that speaks of it. */
+struct voices {
+    const struct ir_rule *rule, *says[IR_ACCESS_COUNT];
+};
+
+struct hall {
+    struct voices *items;
+    size_t n, cap;
+    struct arena *arena;
+};
+
+static struct voices *listen(struct hall *h, const struct ir_rule *r, bool speaks)
+{
+    while (h->n && !rules_contain(h->items[h->n - 1].rule, r))
+        h->n--;
+    h->items = arena_grow(h->arena, h->items, &h->cap, h->n + 1, sizeof *h->items);
+    h->items[h->n] = h->n ? h->items[h->n - 1] : (struct voices){0};
+    struct voices *now = &h->items[h->n++];
+    now->rule = r;
+    for (size_t k = 0; speaks && k < IR_ACCESS_COUNT; k++)
+        if ((r->allow | r->deny) & 1u << k)
+            now->says[k] = r;
+    return now;
+}
+
+void rules_cut(struct rule_list *l, const struct rule_list *said,
+               void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by), void *ctx)
+{
+    struct arena scratch;
+    arena_init(&scratch, NULL, NULL);
+    struct hall h = {.arena = &scratch};
+    for (size_t i = 0, j = 0; i < l->n; i++) {
+        struct ir_rule *r = &l->items[i];
+        for (; j < said->n && rules_order(&said->items[j], r) <= 0; j++)
+            listen(&h, &said->items[j], true);
+        struct voices *now = listen(&h, r, false);
+        const struct ir_rule *by = NULL;
+        unsigned lost = 0;
+        for (size_t k = 0; k < IR_ACCESS_COUNT; k++) {
+            bool denied = r->allow & 1u << k && now->says[k] && now->says[k]->deny & 1u << k;
+            by = denied ? now->says[k] : by;
+            lost |= denied ? 1u << k : 0;
+        }
+        if (!lost)
+            continue;
+        r->allow &= (uint8_t)~lost;
+        r->cut |= (uint8_t)lost;
+        report(ctx, r, lost, by);
+    }
+    arena_done(&scratch);
+}
+
+void rules_reopened(const struct rule_list *l,
+                    void (*report)(void *ctx, const struct ir_rule *r, unsigned kinds, const struct ir_rule *above),
+                    void *ctx)
+{
+    struct arena scratch;
+    arena_init(&scratch, NULL, NULL);
+    struct hall h = {.arena = &scratch};
+    for (size_t i = 0; i < l->n; i++) {
+        const struct ir_rule *r = &l->items[i], *by = NULL;
+        struct voices *now = listen(&h, r, false);
+        unsigned kinds = 0;
+        for (size_t k = 0; k < IR_ACCESS_COUNT; k++) {
+            bool again = r->allow & 1u << k && now->says[k] && now->says[k]->deny & 1u << k;
+            by = again && !by ? now->says[k] : by;
+            kinds |= again ? 1u << k : 0;
+        }
+        h.n--;
+        listen(&h, r, true);
+        if (kinds)
+            report(ctx, r, kinds, by);
+    }
+    arena_done(&scratch);
+}
+
+/* ---- The exec default ----------------------------------------------------------------------------------- */
+
+static void sweep_exec(struct rule_list *l, bool grant)
+{
+    struct arena scratch;
+    arena_init(&scratch, NULL, NULL);
+    struct sweep s = {.arena = &scratch};
+    for (size_t i = 0; i < l->n; i++) {
+        struct ir_rule *r = &l->items[i];
+        struct level *now = enter(&s, r);
+        if (r->deny & IR_EXEC)
+            now->out = !(r->deny & IR_READ);
+        else if (r->allow & IR_EXEC && !(r->flags & IR_WEAK_EXEC))
+            now->out = 0;
+        if (grant && r->allow & IR_READ && !now->out && !(r->deny & IR_EXEC)) {
+            r->allow |= IR_EXEC;
+            r->flags |= IR_WEAK_EXEC;
+        } else if (!grant && now->out && r->flags & IR_WEAK_EXEC) {
+            r->allow &= (uint8_t)~IR_EXEC;
+            r->flags &= (uint8_t)~IR_WEAK_EXEC;
+        }
+    }
+    arena_done(&scratch);
+}
+
+void rules_exec_default(struct rule_list *l)
+{
+    sweep_exec(l, true);
+}
+
+void rules_weak_exec(struct rule_list *l)
+{
+    sweep_exec(l, false);
+}
+
+/* ---- Looking up ----------------------------------------------------------------------------------------- */
+
 /* The index of the first rule behind a path. */
 static size_t behind(const struct rule_list *l, uint8_t root, const char *path)
 {
@@ -190,7 +350,7 @@ static size_t behind(const struct rule_list *l, uint8_t root, const char *path)
     size_t lo = 0, hi = l->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (by_place(&l->items[mid], &probe) <= 0)
+        if (rules_order(&l->items[mid], &probe) <= 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -211,4 +371,14 @@ const struct ir_rule *rules_at(const struct rule_list *l, uint8_t root, const ch
     size_t i = behind(l, root, path);
     bool found = i && l->items[i - 1].root == root && !strcmp(l->items[i - 1].path, path);
     return found ? &l->items[i - 1] : NULL;
+}
+
+bool rules_allow(const struct rule_list *l, uint8_t root, const char *path, unsigned kinds)
+{
+    const struct ir_rule probe = {.root = root, .path = path};
+    unsigned allowed = 0;
+    for (size_t i = 0, end = behind(l, root, path); i < end; i++)
+        if (rules_contain(&l->items[i], &probe))
+            allowed = apply(allowed, &l->items[i]);
+    return (allowed & kinds) == kinds;
 }

@@ -11,7 +11,7 @@ cd "${1:-.}"
 # The layer of a file, by its path. Prints nothing for a file that is not ours (generated, system).
 layer() {
     case $1 in
-    src/main.c) layer=main ;;
+    src/main.c | src/inputs.[ch]) layer=main ;;
     src/runtime/*) layer=runtime ;;
     src/frontend/* | grammar/*) layer=frontend ;;
     src/backends/*) layer=backends ;;
@@ -19,7 +19,7 @@ layer() {
     src/artifact.h | src/filters.h | src/*_words.h) layer=contract ;;
     src/arena.[ch] | src/buf.[ch] | src/source.[ch] | src/diag.[ch] | src/diag.def | src/diag_json.[ch]) layer=base ;;
     src/sha256.[ch] | src/sort.[ch] | src/units.[ch]) layer=base ;;
-    src/ir.[ch] | src/ir_access.def | src/decl.[ch] | src/env_names.[ch] | src/preset.h) layer=ir ;;
+    src/ir.[ch] | src/ir_*.def | src/decl.[ch] | src/env_names.[ch] | src/network.[ch] | src/pattern.[ch] | src/preset.h) layer=ir ;;
     src/*) layer=meaning ;;
     *) layer=unknown ;;
     esac

@@ -18,6 +18,39 @@ const struct backend *be_find(const char *name, size_t len)
     return NULL;
 }
 
+static bool refuse(const struct backend *b, const struct ir_policy *p, struct diag_list *diags)
+{
+    struct ir_need needs[IR_FEATURE_COUNT];
+    bool refused = false;
+    ir_features(p, needs);
+    for (size_t i = 0; i < IR_FEATURE_COUNT; i++) {
+        if (!needs[i].needed || b->holds & UINT32_C(1) << i)
+            continue;
+        diag_add(diags, DIAG_CANNOT, needs[i].at, "%s does not hold %s", b->name, ir_feature_words((enum ir_feature)i));
+        refused = true;
+    }
+    return refused;
+}
+
+bool be_emit(const struct backend *b, const struct ir_policy *p, struct arena *a, struct diag_list *diags, struct buf *out)
+{
+    /* Unconfined, nothing of all that is held, as was asked. */
+    if (!p->core && refuse(b, p, diags))
+        return false;
+    bool marks = false;
+    for (size_t i = 0; i < p->n_rules && !marks; i++)
+        marks = !p->rules[i].allow && !p->rules[i].deny;
+    if (!marks)
+        return b->emit(p, a, diags, out);
+    struct ir_policy q = *p;
+    q.rules = arena_array(a, p->n_rules, sizeof *q.rules);
+    q.n_rules = 0;
+    for (size_t i = 0; i < p->n_rules; i++)
+        if (p->rules[i].allow || p->rules[i].deny)
+            q.rules[q.n_rules++] = p->rules[i];
+    return b->emit(&q, a, diags, out);
+}
+
 const struct backend *be_by_suffix(const char *path)
 {
     size_t len = strlen(path);

@@ -56,7 +56,7 @@ static struct span policy_span(const struct ir_policy *p)
     for (size_t i = 0; i < p->n_rules; i++)
         if (p->rules[i].span.src)
             return p->rules[i].span;
-    return p->network_span;
+    return p->network.span;
 }
 
 /* ---- Rules to operations ----------------------------------------------------------------------------- */
@@ -331,7 +331,7 @@ static void put_head(struct emitter *e)
     put(e, BW_UNSHARE_USER, NULL, NULL);
     put(e, BW_UNSHARE_IPC, NULL, NULL);
     put(e, BW_UNSHARE_PID, NULL, NULL);
-    if (e->p->network == IR_NETWORK_NONE)
+    if (e->p->network.mode == IR_NETWORK_NONE)
         put(e, BW_UNSHARE_NET, NULL, NULL);
     put(e, BW_UNSHARE_UTS, NULL, NULL);
     put(e, BW_UNSHARE_CGROUP, NULL, NULL);
@@ -473,6 +473,7 @@ const struct backend be_bwrap = {
     .summary = "arguments for bubblewrap (Linux namespaces)",
     .system = IR_LINUX,
     .binary = true,
+    .holds = 1 << IR_NEEDS_KILL_AFTER,
     .emit = emit,
     .text = text,
 };

@@ -56,7 +56,7 @@ static struct span policy_span(const struct ir_policy *p)
     for (size_t i = 0; i < p->n_rules; i++)
         if (p->rules[i].span.src && p->rules[i].origin == IR_DECLARED)
             return p->rules[i].span;
-    return p->network_span;
+    return p->network.span;
 }
 
 /* ---- Rules to mounts --------------------------------------------------------------------------------- */
@@ -248,9 +248,9 @@ static bool applies(const struct emitter *e, enum dk_often often)
     case DK_ANY:
         return true;
     case DK_NONE:
-        return e->p->network == IR_NETWORK_NONE;
+        return e->p->network.mode == IR_NETWORK_NONE;
     case DK_OPEN:
-        return e->p->network == IR_NETWORK_OPEN;
+        return e->p->network.mode == IR_NETWORK_OPEN;
     }
     return false;
 }
@@ -313,9 +313,9 @@ static bool emit(const struct ir_policy *p, struct arena *a, struct diag_list *d
         collect_mounts(&e);
     if (e.failed)
         return false;
-    if (p->network == IR_NETWORK_OPEN)
+    if (p->network.mode == IR_NETWORK_OPEN)
         diag_add(
-            diags, DIAG_STRICTER, p->network_span,
+            diags, DIAG_STRICTER, p->network.span,
             "docker: an open network is the engine's bridge, from which the host's loopback is not reached");
     for (int word = 0; word < DK_WORD_COUNT; word++)
         if (applies(&e, ROWS[word].often))
@@ -341,6 +341,7 @@ const struct backend be_docker = {
     .summary = "options of docker run and podman run",
     .system = IR_LINUX,
     .binary = true,
+    .holds = 1 << IR_NEEDS_KILL_AFTER,
     .emit = emit,
     .text = text,
 };

@@ -57,6 +57,7 @@ static uint8_t type_of(const struct ir_rule *r)
     case IR_TYPE_FILE:
         return LL_TYPE_FILE;
     case IR_TYPE_ANY:
+    case IR_TYPE_NONE:
         return LL_TYPE_ANY;
     }
     return LL_TYPE_ANY;
@@ -149,9 +150,9 @@ static bool applies(const struct ir_policy *p, enum ll_when when)
     case LL_WITH_VIEW:
         return !accepts(p, LL_NO_VIEW);
     case LL_NETWORK_NONE:
-        return p->network == IR_NETWORK_NONE;
+        return p->network.mode == IR_NETWORK_NONE;
     case LL_NETWORK_OPEN:
-        return p->network == IR_NETWORK_OPEN;
+        return p->network.mode == IR_NETWORK_OPEN;
     }
     return true;
 }
@@ -178,7 +179,7 @@ static void put_needs(struct emitter *e)
 
 static const char *network_word(const struct ir_policy *p)
 {
-    return p->network == IR_NETWORK_OPEN ? "open" : "none";
+    return p->network.mode == IR_NETWORK_OPEN ? "open" : "none";
 }
 
 static void put_filters(struct emitter *e)
@@ -223,7 +224,7 @@ static void put_header(struct emitter *e, struct buf *out, uint32_t size)
     const struct ir_policy *p = e->p;
     static const unsigned char no_digest[32];
     unsigned flags = p->core ? LL_UNCONFINED : accepts(p, LL_NO_VIEW) ? 0 : LL_VIEW;
-    bool open = p->network == IR_NETWORK_OPEN;
+    bool open = p->network.mode == IR_NETWORK_OPEN;
     buf_put(out, LL_MAGIC, LL_MAGIC_LEN);
     buf_u32(out, ARTIFACT_FORMAT);
     buf_u32(out, size);
@@ -483,6 +484,7 @@ const struct backend be_landlock = {
     .summary = "Linux Landlock and seccomp, applied by sbxrun",
     .system = IR_LINUX,
     .binary = true,
+    .holds = 1 << IR_NEEDS_KILL_AFTER,
     .emit = emit,
     .text = text,
 };

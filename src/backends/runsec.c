@@ -85,9 +85,9 @@ size_t runsec_write(const struct ir_policy *p, const char *target, bool digest, 
         digits = last_zeros(out);
     }
     put(&w, RUN_CONFINE, p->core ? "no" : "yes");
-    put_number(&w, RUN_TIMEOUT, p->timeout_ms);
-    put_number(&w, RUN_KILL_AFTER, p->kill_after_ms);
-    put(&w, RUN_NETWORK, p->network == IR_NETWORK_OPEN ? "open" : "none");
+    put_number(&w, RUN_TIMEOUT, p->limits[IR_LIMIT_TIMEOUT].value);
+    put_number(&w, RUN_KILL_AFTER, p->limits[IR_LIMIT_KILL_AFTER].value);
+    put(&w, RUN_NETWORK, p->network.mode == IR_NETWORK_OPEN ? "open" : "none");
     put_environment(&w, p);
     if (p->skill_dir)
         put(&w, RUN_SKILL_DIR, p->skill_dir);

@@ -229,7 +229,7 @@ static void put_rule(struct emitter *e, const struct ir_rule *r)
     }
     if (!is_spellable(e, r->span, r->path))
         return;
-    buf_printf(e->out, "\n; %s\n", ir_clause(e->a, r));
+    buf_printf(e->out, "\n; %s\n", ir_clause(e->a, e->p, r));
     put_allow(e, r);
     put_pin(e, r);
     if (r->root == IR_ROOT_SLASH)
@@ -239,7 +239,7 @@ static void put_rule(struct emitter *e, const struct ir_rule *r)
 static void put_confined(struct emitter *e)
 {
     buf_str(e->out, SB_DENY_DEFAULT SB_BASE);
-    buf_str(e->out, e->p->network == IR_NETWORK_OPEN ? SB_NETWORK_OPEN : SB_NETWORK_NONE);
+    buf_str(e->out, e->p->network.mode == IR_NETWORK_OPEN ? SB_NETWORK_OPEN : SB_NETWORK_NONE);
     bool tmpdir = false;
     for (size_t i = 0; i < e->p->n_rules; i++)
         tmpdir |= e->p->rules[i].root == IR_ROOT_TMPDIR;
@@ -301,6 +301,7 @@ const struct backend be_seatbelt = {
     .suffix = ".sb",
     .summary = "profile for sandbox-exec (macOS)",
     .system = IR_MACOS,
+    .holds = 1 << IR_NEEDS_KILL_AFTER,
     .emit = emit,
     .text = text,
 };

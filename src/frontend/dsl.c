@@ -48,14 +48,14 @@ struct dsl_scan {
     size_t too_deep; /* open blocks beyond that */
 
     /* The statement in hand. */
-    const struct key *key; /* NULL: wrong, or `profile` */
-    bool is_profile;
+    const struct key *table, *key; /* key NULL: wrong, or one of the file's own statements */
+    enum statement { CLAUSE, PROFILE, SCOPE, INCLUDE } kind;
     bool wrong; /* reported already */
     struct key_value word, pending; /* pending: a path that words may still follow, or a pair's name */
     bool has_pending;
     bool literal; /* holds for the next path */
     size_t n_values;
-    struct key_value name; /* of `profile` */
+    struct key_value name, parent; /* of `profile` and `scope` */
     struct ir_text description;
 };
 
@@ -249,30 +249,39 @@ static bool enter_bare(struct dsl_scan *s, struct span at)
     return true;
 }
 
+/* Statements that only a file has. */
+static enum statement file_statement(const struct key_value *word)
+{
+    static const char *const words[] = {[PROFILE] = "profile", [SCOPE] = "scope", [INCLUDE] = "include"};
+    for (size_t i = PROFILE; i <= INCLUDE; i++)
+        if (strlen(words[i]) == word->len && !memcmp(words[i], word->text, word->len))
+            return (enum statement)i;
+    return CLAUSE;
+}
+
 void dsl_begin(struct dsl_scan *s, const struct key_value *word)
 {
     s->key = NULL;
-    s->is_profile = s->wrong = s->has_pending = s->literal = false;
+    s->kind = CLAUSE;
+    s->wrong = s->has_pending = s->literal = false;
     s->n_values = 0;
     s->word = *word;
-    s->name = (struct key_value){0};
+    s->name = s->parent = (struct key_value){0};
     s->description = (struct ir_text){0};
     if (skipping(s) || word->broken) {
         s->wrong = true;
         return;
     }
-    if (!s->depth && word->len == 7 && !memcmp(word->text, "profile", 7)) {
-        s->is_profile = true;
+    if (!s->depth && (s->kind = file_statement(word)) != CLAUSE)
         return;
-    }
-    const struct key *table = s->depth ? top(s)->table : key_profile;
+    s->table = s->depth ? top(s)->table : key_profile;
     if (!s->depth && !enter_bare(s, word->span)) {
         s->wrong = true;
         return;
     }
-    s->key = keys_find(table, KEY_DSL, word->text, word->len);
+    s->key = keys_find(s->table, KEY_DSL, word->text, word->len);
     if (!s->key) {
-        keys_unknown(&s->builder, table, KEY_DSL, word);
+        keys_unknown(&s->builder, s->table, KEY_DSL, word);
         s->wrong = true;
     } else if (!keys_once(&s->builder, s->key, word->span)) {
         s->wrong = true;
@@ -281,30 +290,51 @@ void dsl_begin(struct dsl_scan *s, const struct key_value *word)
 
 static void flush_pending(struct dsl_scan *s)
 {
-    if (s->has_pending)
-        s->key->scalar(&s->builder, s->key, &s->pending);
+    if (s->has_pending && s->key->shape == KEY_PAIRS)
+        s->key->pair(&s->builder, s->key, &s->pending, NULL);
+    else if (s->has_pending)
+        keys_put(&s->builder, s->key, &s->pending);
     s->has_pending = false;
 }
 
 static void reject(struct dsl_scan *s, const struct key_value *v, const char *text)
 {
     struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, "%s", text);
-    diag_hint(s->diags, d, "write %s behind %.*s", s->key->expect, (int)s->word.len, s->word.text);
+    diag_hint(s->diags, d, "write %s behind %s", s->key->expect, s->key->dsl);
     s->wrong = true;
+}
+
+/* A word behind a path. `file` stands behind `create` only. */
+static void path_word(struct dsl_scan *s, const struct key_value *v, unsigned word)
+{
+    bool fits = s->has_pending && !s->literal;
+    if (word == DECL_CREATE_FILE)
+        fits &= (s->pending.path_flags & (DECL_CREATE | DECL_CREATE_FILE)) == DECL_CREATE;
+    else
+        fits &= !(s->pending.path_flags & word);
+    if (!fits)
+        reject(s, v, word == DECL_CREATE_FILE ? "this word stands behind `create`" : "this word stands once, behind a path");
+    else if (!keys_path_word_fits(&s->builder, s->key, word, v->span))
+        s->wrong = true;
+    else if (word == DECL_CREATE_FILE)
+        s->pending.path_flags ^= DECL_CREATE | DECL_CREATE_FILE;
+    else
+        s->pending.path_flags |= word;
 }
 
 static void path_value(struct dsl_scan *s, const struct key_value *v)
 {
     unsigned word = v->quoted ? 0 : keys_path_word(v->text, v->len);
     if (word == DECL_LITERAL) {
+        if (s->literal)
+            reject(s, v, "`literal` is said twice");
         s->literal = true;
     } else if (word) {
-        if (!s->has_pending || s->literal)
-            reject(s, v, "this word stands behind a path");
-        else
-            s->pending.path_flags |= word;
+        path_word(s, v, word);
     } else if (!v->quoted) {
         reject(s, v, "a path stands in quotes");
+    } else if (s->has_pending && s->key->shape == KEY_SCALAR) {
+        reject(s, v, "one value is enough");
     } else {
         flush_pending(s);
         s->pending = *v;
@@ -316,24 +346,57 @@ static void path_value(struct dsl_scan *s, const struct key_value *v)
 
 static void pair_value(struct dsl_scan *s, const struct key_value *v)
 {
-    if (s->has_pending)
-        s->key->pair(&s->builder, &s->pending, v);
-    else
-        s->pending = *v;
-    s->has_pending = !s->has_pending;
+    bool value = s->has_pending && (v->quoted || !s->key->bare);
+    if (value) {
+        s->key->pair(&s->builder, s->key, &s->pending, v);
+        s->has_pending = false;
+        return;
+    }
+    flush_pending(s);
+    s->pending = *v;
+    s->has_pending = true;
 }
 
-static void profile_value(struct dsl_scan *s, const struct key_value *v)
+static bool is_word(const struct key_value *v, const char *word)
 {
+    return !v->quoted && v->len == strlen(word) && !memcmp(v->text, word, v->len);
+}
+
+/* profile NAME ["DESCRIPTION"], scope NAME of PARENT ["DESCRIPTION"] */
+static void head_value(struct dsl_scan *s, const struct key_value *v)
+{
+    size_t last = s->kind == SCOPE ? 3 : 1; /* behind it the description */
+    bool fits = s->n_values <= last || (s->n_values == last + 1 && v->quoted);
+    if (s->kind == SCOPE && s->n_values == 2)
+        fits = is_word(v, "of");
     if (s->n_values == 1) {
         s->name = *v;
-    } else if (s->n_values == 2 && v->quoted) {
+    } else if (fits && s->n_values == last) {
+        s->parent = *v;
+    } else if (fits && s->n_values > last) {
         s->description = (struct ir_text){arena_strn(s->arena, v->text, v->len), v->span};
-    } else if (!s->wrong) {
-        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, "a profile has a name and a description");
-        diag_hint(s->diags, d, "write profile NAME \"description\" { ... }");
+    } else if (!fits && !s->wrong) {
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, s->kind == SCOPE ? "a scope has a name and a parent"
+                                                                                    : "a profile has a name and a description");
+        diag_hint(s->diags, d, s->kind == SCOPE ? "write scope NAME of PARENT { ... }"
+                                                : "write profile NAME \"description\" { ... }");
         s->wrong = true;
     }
+}
+
+static void include_value(struct dsl_scan *s, const struct key_value *v)
+{
+    struct decl_file *f = s->out;
+    if (!v->quoted || !v->len || memchr(v->text, '\0', v->len)) {
+        if (!v->broken) {
+            struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, "the name of a file stands in quotes");
+            diag_hint(s->diags, d, "write include \"base.sbx\"");
+        }
+        s->wrong = true;
+        return;
+    }
+    f->includes = arena_grow(s->arena, f->includes, &f->cap_includes, f->n_includes + 1, sizeof *f->includes);
+    f->includes[f->n_includes++] = (struct ir_text){arena_strn(s->arena, v->text, v->len), v->span};
 }
 
 /* `env allow "X"` is short for a block of one clause. */
@@ -350,31 +413,51 @@ static bool inner_clause(struct dsl_scan *s, const struct key_value *v)
     return true;
 }
 
-void dsl_value(struct dsl_scan *s, const struct key_value *v)
+/* `deny write "x"`: two words are one clause. */
+static bool second_word(struct dsl_scan *s, const struct key_value *v)
 {
-    s->n_values++;
-    if (s->is_profile) {
-        profile_value(s, v);
+    const struct key *two = s->n_values == 1 ? keys_find_two(s->table, &s->word, v) : NULL;
+    if (!two)
+        return false;
+    s->key = two;
+    s->table = NULL;
+    s->word.span = span_join(s->word.span, v->span);
+    s->n_values = 0;
+    return true;
+}
+
+static void clause_value(struct dsl_scan *s, const struct key_value *v)
+{
+    const struct key *k = s->key;
+    if (s->table && second_word(s, v))
+        return;
+    bool word = k->shape != KEY_BLOCK && k->type == KEY_PATH && keys_is_word(k, v);
+    if (word && s->n_values > 1) {
+        reject(s, v, "this word stands alone");
         return;
     }
-    if (s->wrong || v->broken)
-        return;
-    switch (s->key->shape) {
+    switch (k->shape) {
     case KEY_BLOCK:
         if (inner_clause(s, v))
             return;
-        __attribute__((fallthrough)); /* the block's one-word form */
+        if (k->scalar && s->n_values == 1)
+            keys_put(&s->builder, k, v);
+        else
+            reject(s, v, k->scalar ? "one value is enough" : "a block is missing");
+        return;
     case KEY_SCALAR:
-        if (s->n_values == 1)
-            s->key->scalar(&s->builder, s->key, v);
+        if (k->type == KEY_PATH && !word)
+            path_value(s, v);
+        else if (s->n_values == 1)
+            keys_put(&s->builder, k, v);
         else
             reject(s, v, "one value is enough");
         return;
     case KEY_LIST:
-        if (s->key->path)
+        if (k->type == KEY_PATH && !word)
             path_value(s, v);
         else
-            s->key->scalar(&s->builder, s->key, v);
+            keys_put(&s->builder, k, v);
         return;
     case KEY_PAIRS:
         pair_value(s, v);
@@ -382,62 +465,87 @@ void dsl_value(struct dsl_scan *s, const struct key_value *v)
     }
 }
 
+void dsl_value(struct dsl_scan *s, const struct key_value *v)
+{
+    s->n_values++;
+    if (s->kind == PROFILE || s->kind == SCOPE)
+        head_value(s, v);
+    else if (s->kind == INCLUDE)
+        include_value(s, v);
+    else if (!s->wrong && !v->broken)
+        clause_value(s, v);
+}
+
 static void missing_value(struct dsl_scan *s)
 {
-    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "%.*s has no value", (int)s->word.len, s->word.text);
-    diag_hint(s->diags, d, "write %s behind it", s->key->expect);
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "%s has no value", s->key ? s->key->dsl : "include");
+    diag_hint(s->diags, d, "write %s behind it", s->key ? s->key->expect : "the name of a file in quotes");
     s->wrong = true;
+}
+
+static void head_without_block(struct dsl_scan *s)
+{
+    bool scope = s->kind == SCOPE;
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, scope ? "this scope has no block" : "this profile has no block");
+    diag_hint(s->diags, d, scope ? "write scope NAME of PARENT { ... }" : "write profile NAME { ... }");
 }
 
 void dsl_end(struct dsl_scan *s, const struct span *at)
 {
     (void)at;
-    if (s->is_profile && !s->wrong) {
-        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "this profile has no block");
-        diag_hint(s->diags, d, "write profile NAME { ... }");
-    }
-    if (s->is_profile || s->wrong)
+    if (s->wrong)
         return;
-    if (s->literal) {
-        missing_value(s);
+    if (s->kind == PROFILE || s->kind == SCOPE) {
+        head_without_block(s);
         return;
     }
-    if (s->key->shape == KEY_PAIRS && s->has_pending)
+    if (s->key && s->key->alone && !s->n_values) {
+        keys_put(&s->builder, s->key, &(struct key_value){.text = s->key->alone, .len = strlen(s->key->alone), .span = s->word.span});
+        return;
+    }
+    bool half = s->key && s->key->shape == KEY_PAIRS && s->has_pending && !s->key->bare;
+    if (!s->n_values || s->literal || half)
         missing_value(s);
-    else if (s->key->shape != KEY_PAIRS)
+    else if (s->key)
         flush_pending(s);
-    if (!s->wrong && !s->n_values)
-        missing_value(s);
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------- */
 
+static bool head_is_whole(struct dsl_scan *s)
+{
+    bool scope = s->kind == SCOPE, whole = s->n_values >= (scope ? 3 : 1);
+    if (whole || s->wrong)
+        return whole;
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, scope ? "this scope has no name or no parent" : "this profile has no name");
+    diag_hint(s->diags, d, scope ? "write scope NAME of PARENT { ... }" : "write profile NAME { ... }");
+    return false;
+}
+
 static void open_profile(struct dsl_scan *s, struct frame *f)
 {
     if (s->bare) {
-        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "a profile beside clauses outside any profile");
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "a %s beside clauses outside any profile",
+                                  s->kind == SCOPE ? "scope" : "profile");
         diag_also(s->diags, d, s->bare->span, "the first such clause is here");
         f->skip = true;
         return;
     }
-    if (!s->n_values && !s->wrong) {
-        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "this profile has no name");
-        diag_hint(s->diags, d, "write profile NAME { ... }");
-    }
+    head_is_whole(s);
     struct decl_profile *p = decl_new_profile(s->out, s->arena, s->word.span);
     keys_begin(&s->builder, s->arena, s->diags, p);
     p->description = s->description;
-    if (s->name.text && !s->name.broken) {
-        const struct key *k = keys_find(key_profile, KEY_YAML, "name", 4);
-        k->scalar(&s->builder, k, &s->name);
-    }
+    if (s->name.text && !s->name.broken)
+        keys_name(&s->builder, &s->name, &p->name);
+    if (s->parent.text && !s->parent.broken && s->kind == SCOPE)
+        keys_name(&s->builder, &s->parent, &p->scope_of);
     f->table = key_profile;
 }
 
 static void no_block(struct dsl_scan *s, const struct span *at)
 {
-    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, *at, "%.*s has no block", (int)s->word.len, s->word.text);
-    diag_hint(s->diags, d, "write %s behind it", s->key->expect);
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, *at, "%s has no block", s->key ? s->key->dsl : "include");
+    diag_hint(s->diags, d, "write %s behind it", s->key ? s->key->expect : "the name of a file in quotes");
 }
 
 void dsl_open(struct dsl_scan *s, const struct span *at)
@@ -449,10 +557,10 @@ void dsl_open(struct dsl_scan *s, const struct span *at)
     }
     struct frame *f = &s->frames[s->depth];
     *f = (struct frame){.open = *at, .skip = s->wrong};
-    if (s->is_profile) {
+    if (s->kind == PROFILE || s->kind == SCOPE) {
         open_profile(s, f);
     } else if (!s->wrong) {
-        bool fits = s->key->shape == KEY_BLOCK && !s->n_values;
+        bool fits = s->key && s->key->shape == KEY_BLOCK && !s->n_values;
         if (!fits)
             no_block(s, at);
         f->skip = !fits;

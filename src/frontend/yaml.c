@@ -37,11 +37,11 @@ static const struct key *find(const struct key *table, const struct yaml_node *e
 
 static void put(struct reader *r, const struct key *k, const struct yaml_node *n, unsigned path_flags)
 {
-    if (k->text && !yaml_is_text(r->diags, n, k->yaml, k->expect))
-        return;
     struct key_value v = value_of(n);
-    v.path_flags = path_flags | (k->path ? DECL_YAML : 0);
-    k->scalar(&r->builder, k, &v);
+    if (keys_is_text(k) && !keys_is_word(k, &v) && !yaml_is_text(r->diags, n, k->yaml, k->expect))
+        return;
+    v.path_flags = path_flags | (k->type == KEY_PATH ? DECL_YAML : 0);
+    keys_put(&r->builder, k, &v);
 }
 
 static const char *const PROPERTIES[] = {"path", "literal", "optional"};
@@ -104,7 +104,7 @@ static void read_list(struct reader *r, const struct key *k, const struct yaml_n
     for (const struct yaml_node *n = yaml_first(list); n; n = yaml_after(list, n)) {
         if (n->kind == YAML_SCALAR)
             put(r, k, n, 0);
-        else if (n->kind == YAML_MAP && k->path)
+        else if (n->kind == YAML_MAP && k->type == KEY_PATH)
             read_path_map(r, k, n);
         else
             yaml_wrong(r->diags, n, k->yaml, k->expect);
@@ -122,7 +122,7 @@ static void read_pairs(struct reader *r, const struct key *k, const struct yaml_
         if (!yaml_is_number(e) && !yaml_is_text(r->diags, e, k->yaml, k->expect))
             continue;
         value = value_of(e);
-        k->pair(&r->builder, &name, &value);
+        k->pair(&r->builder, k, &name, &value);
     }
 }
 
@@ -147,7 +147,7 @@ static void note_spelling(struct reader *r, const struct key *k, const struct ya
 {
     bool shape = !strncmp(k->yaml, "fs_", 3);
     const struct yaml_node **first = shape ? &r->shape_key : &r->native_path_key;
-    if (k->path && !*first)
+    if (k->type == KEY_PATH && !*first)
         *first = entry->key;
 }
 

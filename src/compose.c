@@ -1,0 +1,519 @@
+/* Composition: profiles that are used, and scopes that narrow a parent. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "network.h"
+#include "pattern.h"
+#include "units.h"
+
+static void two_values(struct ask_context *c, const char *what, struct span a, struct span b)
+{
+    bool later = a.src == b.src && b.start > a.start;
+    struct diag *d = diag_add(c->diags, DIAG_CLASH, later ? b : a, "the profiles used here differ in %s", what);
+    diag_also(c->diags, d, later ? a : b, "the other is here");
+    diag_hint(c->diags, d, "write the one that is meant in the profile that uses them");
+}
+
+/* ---- use: paths ----------------------------------------------------------------------------------------- */
+
+static void path_clash(struct ask_context *c, const struct ir_rule *a, const struct ir_rule *b)
+{
+    struct diag *d = diag_add(c->diags, DIAG_CLASH, a->span, "the profiles used here allow and deny %s",
+                              diag_escape(c->arena, a->path, a->path_len));
+    diag_also(c->diags, d, b->span, "the other clause is here");
+    diag_hint(c->diags, d, "write the one that is meant in the profile that uses them");
+}
+
+/* Rules of used profiles on one path. `own` is the using profile's rule there, or NULL: what it says is decided. */
+static void unite_used(struct ask_context *c, struct ir_rule *into, const struct ir_rule *from, const struct ir_rule *own)
+{
+    unsigned decided = own ? (unsigned)own->allow | own->deny : 0;
+    unsigned clash = ((into->allow & from->deny) | (into->deny & from->allow)) & ~decided;
+    /* An exec by default yields to a `deny exec`. */
+    if (clash & IR_EXEC && (into->allow & IR_EXEC ? into : from)->flags & IR_WEAK_EXEC)
+        clash &= ~(unsigned)IR_EXEC;
+    if (clash)
+        path_clash(c, into, from);
+    into->deny |= from->deny;
+    into->allow = (uint8_t)((into->allow | from->allow) & ~(unsigned)into->deny);
+    into->flags = (uint8_t)((into->flags & from->flags & (IR_OPTIONAL | IR_WEAK_EXEC)) |
+                            ((into->flags | from->flags) & ~(unsigned)(IR_OPTIONAL | IR_WEAK_EXEC)));
+}
+
+/* The using profile's own words come first, but for an exec that it has by default only. */
+static void unite_own(struct ir_rule *own, const struct ir_rule *used)
+{
+    if (own->flags & IR_WEAK_EXEC && used->deny & IR_EXEC) {
+        own->allow &= (uint8_t)~IR_EXEC;
+        own->flags &= (uint8_t)~IR_WEAK_EXEC;
+    }
+    unsigned decided = (unsigned)own->allow | own->deny;
+    own->allow |= (uint8_t)(used->allow & ~decided);
+    own->deny |= (uint8_t)(used->deny & ~decided);
+    own->flags |= (uint8_t)(used->flags & (IR_CREATE | IR_STUB | IR_NAME));
+}
+
+static void join_rules(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    struct rule_list all = {0};
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < used[i]->rules.n; j++)
+            rules_add(&all, c->arena, used[i]->rules.items[j]);
+    rules_sort(&all);
+    struct rule_list out = {0};
+    for (size_t i = 0, j = 0; i < all.n || j < own->rules.n;) {
+        const struct ir_rule *o = j < own->rules.n ? &own->rules.items[j] : NULL;
+        int order = i == all.n ? 1 : !o ? -1 : rules_order(&all.items[i], o);
+        struct ir_rule used_here = order <= 0 ? all.items[i] : (struct ir_rule){0};
+        if (order <= 0)
+            for (i++; i < all.n && !rules_order(&all.items[i], &used_here); i++)
+                unite_used(c, &used_here, &all.items[i], order ? NULL : o);
+        struct ir_rule r = order < 0 ? used_here : *o;
+        if (!order)
+            unite_own(&r, &used_here);
+        j += order >= 0;
+        rules_add(&out, c->arena, r);
+    }
+    own->rules = out;
+    rules_weak_exec(&own->rules);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < used[i]->patterns.n; j++) {
+            struct pattern_list *l = &own->patterns;
+            l->items = arena_grow(c->arena, l->items, &l->cap, l->n + 1, sizeof *l->items);
+            l->items[l->n++] = used[i]->patterns.items[j];
+        }
+    ask_sort_patterns(&own->patterns);
+}
+
+/* ---- use: network, environment -------------------------------------------------------------------------- */
+
+/* A set: none and x is x, open and x is open; the loopbacks and a list are networks of different kinds. */
+static void join_mode(struct ask_context *c, struct ir_network *n, const struct ir_network *from, bool own_said)
+{
+    if (n->mode == from->mode || from->mode == IR_NETWORK_NONE)
+        return;
+    bool widens = n->mode == IR_NETWORK_NONE || from->mode == IR_NETWORK_OPEN;
+    if (own_said && n->mode == IR_NETWORK_NONE) {
+        struct diag *d = diag_add(c->diags, DIAG_CLASH, n->span, "`network none` beside a profile that opens it");
+        diag_also(c->diags, d, from->span, "it is opened here");
+    } else if (widens) {
+        n->mode = from->mode;
+        n->span = from->span;
+    } else if (n->mode != IR_NETWORK_OPEN) {
+        two_values(c, "the kind of network", n->span, from->span);
+    }
+}
+
+static void join_network(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    struct ir_network *to = &own->network;
+    bool own_said = own->decl->network_said;
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_network *from = &used[i]->network;
+        join_mode(c, to, from, own_said);
+        to->endpoints = arena_concat(c->arena, to->endpoints, to->n_endpoints, from->endpoints, from->n_endpoints, sizeof *to->endpoints);
+        to->n_endpoints += from->n_endpoints;
+        to->sockets = arena_concat(c->arena, to->sockets, to->n_sockets, from->sockets, from->n_sockets, sizeof *to->sockets);
+        to->n_sockets += from->n_sockets;
+        to->listen = arena_concat(c->arena, to->listen, to->n_listen, from->listen, from->n_listen, sizeof *to->listen);
+        to->n_listen += from->n_listen;
+    }
+    if (to->mode != IR_NETWORK_ALLOW)
+        to->n_endpoints = 0;
+    ask_sort_network(to);
+}
+
+static void join_set(struct ask_context *c, struct ask *own, const struct ir_env_set *x, size_t n_own)
+{
+    for (size_t i = 0; i < own->n_env_set; i++) {
+        struct ir_env_set *o = &own->env_set[i];
+        if (strcmp(o->name, x->name) != 0)
+            continue;
+        if (i >= n_own && strcmp(o->value, x->value) != 0)
+            two_values(c, arena_printf(c->arena, "the value of %s", diag_escape(c->arena, x->name, strlen(x->name))), o->span, x->span);
+        return;
+    }
+    own->env_set = arena_concat(c->arena, own->env_set, own->n_env_set, x, 1, sizeof *x);
+    own->n_env_set++;
+}
+
+static int by_set_name(const void *x, const void *y)
+{
+    return strcmp(((const struct ir_env_set *)x)->name, ((const struct ir_env_set *)y)->name);
+}
+
+static void join_env(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    size_t n_own = own->n_env_set;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < used[i]->env_allow.n; j++)
+            if (used[i]->env_allow.items[j].span.src) /* the preset's names are the using profile's choice */
+                env_names_add(&own->env_allow, c->arena, used[i]->env_allow.items[j].name, used[i]->env_allow.items[j].span);
+        for (size_t j = 0; j < used[i]->env_deny.n; j++)
+            env_names_add(&own->env_deny, c->arena, used[i]->env_deny.items[j].name, used[i]->env_deny.items[j].span);
+        for (size_t j = 0; j < used[i]->n_env_set; j++)
+            join_set(c, own, &used[i]->env_set[j], n_own);
+    }
+    env_names_normalise(&own->env_allow, c->arena);
+    env_names_normalise_deny(&own->env_deny, c->arena);
+    if (own->n_env_set)
+        qsort(own->env_set, own->n_env_set, sizeof *own->env_set, by_set_name);
+}
+
+/* ---- use: single values --------------------------------------------------------------------------------- */
+
+static void join_text(struct ask_context *c, const char *what, struct ir_text *own, bool own_said, const struct ir_text *from)
+{
+    if (own_said || !from->text)
+        return;
+    if (own->text && strcmp(own->text, from->text) != 0)
+        two_values(c, what, own->span, from->span);
+    else if (!own->text)
+        *own = *from;
+}
+
+static void join_texts(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    const struct ask said = *own;
+    for (size_t i = 0; i < n; i++) {
+        join_text(c, "system", &own->preset, said.preset.text, &used[i]->preset);
+        join_text(c, "the preset of env", &own->env_preset, said.env_preset.text, &used[i]->env_preset);
+        join_text(c, "image", &own->image, said.image.text, &used[i]->image);
+        join_text(c, "user", &own->user, said.user.text, &used[i]->user);
+    }
+}
+
+static void join_limits(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    for (size_t l = 0; l < IR_LIMIT_COUNT; l++) {
+        bool said = own->limits[l].said;
+        for (size_t i = 0; i < n && !said; i++) {
+            const struct ir_limit *from = &used[i]->limits[l];
+            if (own->limits[l].said && from->said && own->limits[l].value != from->value)
+                two_values(c, ir_limit_word((enum ir_limit_index)l), own->limits[l].span, from->span);
+            else if (from->said)
+                own->limits[l] = *from;
+        }
+    }
+}
+
+static void join_process(struct ask_context *c, struct ask *own, const struct ask *k, const struct ask *said)
+{
+    if (!said->workdir.path && k->workdir.path) {
+        if (own->workdir.path && (own->workdir.root != k->workdir.root || strcmp(own->workdir.path, k->workdir.path) != 0))
+            two_values(c, "workdir", own->workdir.span, k->workdir.span);
+        else
+            own->workdir = k->workdir;
+    }
+    if (said->tty == IR_TTY_UNSAID && k->tty != IR_TTY_UNSAID) {
+        if (own->tty != IR_TTY_UNSAID && own->tty != k->tty)
+            two_values(c, "tty", own->tty_span, k->tty_span);
+        own->tty = k->tty;
+        own->tty_span = k->tty_span;
+    }
+    if (said->trust == DECL_TRUST_UNSAID && k->trust != DECL_TRUST_UNSAID) {
+        if (own->trust != DECL_TRUST_UNSAID && own->trust != k->trust)
+            two_values(c, "trust", own->trust_span, k->trust_span);
+        own->trust = k->trust;
+        own->trust_span = k->trust_span;
+    }
+    if (!own->spawn_span.src)
+        own->spawn_span = k->spawn_span;
+    own->fds = arena_concat(c->arena, own->fds, own->n_fds, k->fds, k->n_fds, sizeof *own->fds);
+    own->n_fds += k->n_fds;
+}
+
+void compose_use(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    const struct ask said = *own;
+    join_rules(c, own, used, n);
+    join_network(c, own, used, n);
+    join_env(c, own, used, n);
+    join_texts(c, own, used, n);
+    join_limits(c, own, used, n);
+    for (size_t i = 0; i < n; i++)
+        join_process(c, own, used[i], &said);
+    ask_sort_fds(own);
+}
+
+/* ---- scope: what is mentioned replaces -------------------------------------------------------------------- */
+
+static void wider(struct ask_context *c, struct span at, const struct ask *parent, struct span theirs, const char *what)
+{
+    struct diag *d = diag_add(c->diags, DIAG_WIDER, at, "this scope asks for more than its parent has: %s", what);
+    diag_also(c->diags, d, theirs.src ? theirs : parent->decl->span, theirs.src ? "the parent's clause is here" : "the parent is here");
+}
+
+/* In a list of programs a rule that only reads and executes is a program. */
+static bool is_program(const struct ask *k, const struct ir_rule *r)
+{
+    return !k->exec_default && r->allow == (IR_READ | IR_EXEC) && !r->deny;
+}
+
+static bool mentions_paths(const struct ask *k)
+{
+    for (size_t i = 0; i < k->rules.n; i++)
+        if (!is_program(k, &k->rules.items[i]))
+            return true;
+    return k->patterns.n > 0;
+}
+
+static bool mentions_exec(const struct ask *k)
+{
+    return !k->exec_default || k->exec_span.src;
+}
+
+/* Everything but exec everywhere, and exec as `k` has it. */
+static struct rule_list exec_of(struct ask_context *c, const struct ask *k)
+{
+    struct rule_list l = {0};
+    rules_add(&l, c->arena, (struct ir_rule){.path = "/", .path_len = 1, .allow = IR_READ | IR_WRITE});
+    for (size_t i = 0; i < k->rules.n; i++) {
+        struct ir_rule r = k->rules.items[i];
+        r.allow &= IR_EXEC;
+        r.deny &= IR_EXEC;
+        if (r.allow || r.deny)
+            rules_add(&l, c->arena, r);
+    }
+    rules_merge(&l);
+    return l;
+}
+
+/* The parent's paths with the scope's own programs. */
+static struct rule_list with_programs(struct ask_context *c, const struct ask *own, const struct ask *parent)
+{
+    struct rule_list l = {0};
+    for (size_t i = 0; i < parent->rules.n; i++) {
+        struct ir_rule r = parent->rules.items[i];
+        r.allow &= (uint8_t)~IR_EXEC;
+        rules_add(&l, c->arena, r);
+    }
+    for (size_t i = 0; i < own->rules.n; i++)
+        rules_add(&l, c->arena, own->rules.items[i]);
+    rules_merge(&l);
+    return l;
+}
+
+static void scope_rules(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+{
+    bool paths = mentions_paths(own), exec = mentions_exec(own);
+    if (paths)
+        out->patterns = own->patterns;
+    if (paths && exec) {
+        out->rules = own->rules;
+    } else if (paths) {
+        struct rule_list cap = exec_of(c, parent);
+        uint8_t *lost = arena_array(c->arena, own->rules.n, 1);
+        out->rules = parent->exec_default ? own->rules : rules_intersect(&own->rules, &cap, lost, c->arena);
+    } else if (exec) {
+        out->rules = own->exec_default ? parent->rules : with_programs(c, own, parent);
+    }
+    if (exec) {
+        out->exec_default = own->exec_default;
+        out->exec_span = own->exec_span;
+    }
+    if (exec && own->exec_default && !parent->exec_default)
+        wider(c, own->exec_span, parent, parent->exec_span, "`exec default` beneath a list of programs");
+    const char *path;
+    unsigned kinds;
+    const struct ir_rule *by[2];
+    if (rules_beyond(&out->rules, &parent->rules, c->arena, &path, &kinds, by))
+        wider(c, by[0] && by[0]->span.src ? by[0]->span : own->decl->span, parent, by[1] ? by[1]->span : (struct span){0},
+              arena_printf(c->arena, "%s of %s", kinds & IR_READ ? "reading" : kinds & IR_WRITE ? "writing" : "executing",
+                           diag_escape(c->arena, path, strlen(path))));
+}
+
+bool ask_pattern_within(struct ask_context *c, const struct ir_pattern *x, const struct ask *k)
+{
+    for (size_t i = 0; i < k->patterns.n; i++) {
+        const struct ir_pattern *y = &k->patterns.items[i];
+        if (y->root == x->root && !strcmp(x->glob, y->glob) && !(x->allow & ~(unsigned)y->allow))
+            return true;
+    }
+    /* Within a folder that is granted as a whole: nothing is taken away beneath. */
+    const char *folder = arena_strn(c->arena, x->glob, pattern_prefix(x->glob));
+    const struct ir_rule at = {.path = *folder ? folder : "/", .root = x->root};
+    unsigned allowed = 0;
+    for (size_t i = 0; i < k->rules.n; i++) {
+        const struct ir_rule *r = &k->rules.items[i];
+        if (rules_contain(r, &at))
+            allowed = (allowed | r->allow) & ~(unsigned)r->deny;
+        else if (rules_contain(&at, r) && r->deny & x->allow)
+            return false;
+    }
+    return !(x->allow & ~allowed);
+}
+
+static void scope_patterns(struct ask_context *c, const struct ask *out, const struct ask *parent)
+{
+    for (size_t i = 0; i < out->patterns.n; i++) {
+        const struct ir_pattern *x = &out->patterns.items[i];
+        if (x->allow && !ask_pattern_within(c, x, parent))
+            wider(c, x->span, parent, (struct span){0}, diag_escape(c->arena, x->glob, x->glob_len));
+    }
+    /* What the parent denies by a pattern stays denied. */
+    for (size_t i = 0; i < parent->patterns.n; i++) {
+        const struct ir_pattern *x = &parent->patterns.items[i];
+        bool kept = !x->deny;
+        for (size_t j = 0; j < out->patterns.n && !kept; j++) {
+            const struct ir_pattern *y = &out->patterns.items[j];
+            kept = y->root == x->root && !strcmp(x->glob, y->glob) && !(x->deny & ~(unsigned)y->deny);
+        }
+        if (!kept)
+            wider(c, out->decl->span, parent, x->span, "a pattern that the parent denies is not denied here");
+    }
+}
+
+/* ---- scope: the other groups ------------------------------------------------------------------------------ */
+
+static void scope_network(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+{
+    const struct ir_network *n = &own->network, *p = &parent->network;
+    if (!n->span.src && !n->n_listen && !n->n_sockets)
+        return;
+    out->network = *n;
+    if (!network_mode_within((enum ir_network_mode)n->mode, (enum ir_network_mode)p->mode))
+        wider(c, n->span, parent, p->span, "another network");
+    for (size_t i = 0; i < n->n_endpoints && p->mode == IR_NETWORK_ALLOW; i++) {
+        bool within = false;
+        for (size_t j = 0; j < p->n_endpoints && !within; j++)
+            within = network_within(&n->endpoints[i], &p->endpoints[j]);
+        if (!within)
+            wider(c, n->endpoints[i].span, parent, p->span, network_text(c->arena, &n->endpoints[i]));
+    }
+    for (size_t i = 0; i < n->n_listen && p->mode != IR_NETWORK_OPEN; i++) {
+        bool within = false;
+        for (size_t j = 0; j < p->n_listen && !within; j++)
+            within = n->listen[i].port == p->listen[j].port;
+        if (!within)
+            wider(c, n->listen[i].span, parent, (struct span){0}, arena_printf(c->arena, "port %u", (unsigned)n->listen[i].port));
+    }
+    for (size_t i = 0; i < n->n_sockets; i++) {
+        bool within = false;
+        for (size_t j = 0; j < p->n_sockets && !within; j++)
+            within = n->sockets[i].root == p->sockets[j].root && !strcmp(n->sockets[i].path, p->sockets[j].path);
+        if (!within)
+            wider(c, n->sockets[i].span, parent, (struct span){0},
+                  diag_escape(c->arena, n->sockets[i].path, strlen(n->sockets[i].path)));
+    }
+}
+
+static bool passes(const struct ask *k, const char *name)
+{
+    return env_names_cover(&k->env_allow, name) && !env_names_meet(&k->env_deny, name);
+}
+
+static void scope_env(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+{
+    const struct decl_profile *d = own->decl;
+    if (!d->env_preset.text && !d->n_env_allow && !d->n_env_deny && !d->n_env_set && !d->n_uses)
+        return;
+    out->env_preset = own->env_preset;
+    out->env_allow = own->env_allow;
+    out->env_deny = own->env_deny;
+    out->env_set = own->env_set;
+    out->n_env_set = own->n_env_set;
+    for (size_t i = 0; i < own->env_allow.n; i++) {
+        const struct ir_env_name *x = &own->env_allow.items[i];
+        bool within = env_names_cover(&parent->env_allow, x->name);
+        /* What the parent takes away must be taken away here too. */
+        for (size_t j = 0; j < parent->env_deny.n && within; j++)
+            within = !env_names_overlap(x->name, parent->env_deny.items[j].name) ||
+                     env_names_deny(&own->env_deny, parent->env_deny.items[j].name);
+        if (!within)
+            wider(c, x->span.src ? x->span : d->span, parent, (struct span){0},
+                  arena_printf(c->arena, "the variable %s", diag_escape(c->arena, x->name, strlen(x->name))));
+    }
+    for (size_t i = 0; i < own->n_env_set; i++) {
+        const struct ir_env_set *x = &own->env_set[i];
+        bool same = passes(parent, x->name);
+        for (size_t j = 0; j < parent->n_env_set && !same; j++)
+            same = !strcmp(parent->env_set[j].name, x->name) && !strcmp(parent->env_set[j].value, x->value);
+        if (!same)
+            wider(c, x->span, parent, (struct span){0},
+                  arena_printf(c->arena, "a value of %s", diag_escape(c->arena, x->name, strlen(x->name))));
+    }
+}
+
+static void scope_limits(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+{
+    for (size_t i = 0; i < IR_LIMIT_COUNT; i++) {
+        const struct ir_limit *x = &own->limits[i], *y = &parent->limits[i];
+        if (!x->said)
+            continue;
+        out->limits[i] = *x;
+        bool capped = y->said ? y->value != 0 : i == IR_LIMIT_TIMEOUT || i == IR_LIMIT_KILL_AFTER;
+        uint64_t cap = y->said ? y->value : i == IR_LIMIT_TIMEOUT ? ASK_TIMEOUT_MS : ASK_KILL_AFTER_MS;
+        if (capped && (!x->value || x->value > cap))
+            wider(c, x->span, parent, y->span, ir_limit_word((enum ir_limit_index)i));
+    }
+}
+
+static int strength(const struct ir_text *preset)
+{
+    return !preset->text || !strcmp(preset->text, "standard") ? 2 : !strcmp(preset->text, "minimal") ? 1 : 0;
+}
+
+static void scope_rest(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+{
+    if (own->preset.text) {
+        out->preset = own->preset;
+        if (strength(&own->preset) > strength(&parent->preset))
+            wider(c, own->preset.span, parent, parent->preset.span, own->preset.text);
+    }
+    if (own->trust != DECL_TRUST_UNSAID) {
+        out->trust = own->trust;
+        out->trust_span = own->trust_span;
+        if (own->trust == DECL_TRUST_CORE && parent->trust != DECL_TRUST_CORE)
+            wider(c, own->trust_span, parent, parent->trust_span, "trust core");
+    }
+    for (size_t i = 0; i < own->n_fds; i++) {
+        bool within = false;
+        for (size_t j = 0; j < parent->n_fds && !within; j++)
+            within = parent->fds[j].fd == own->fds[i].fd;
+        if (!within)
+            wider(c, own->fds[i].span, parent, (struct span){0}, arena_printf(c->arena, "descriptor %d", own->fds[i].fd));
+    }
+    if (own->n_fds) {
+        out->fds = own->fds;
+        out->n_fds = own->n_fds;
+    }
+    if (own->tty == IR_TTY_INHERIT && parent->tty == IR_TTY_NONE)
+        wider(c, own->tty_span, parent, parent->tty_span, "tty inherit");
+    if (own->tty != IR_TTY_UNSAID) {
+        out->tty = own->tty;
+        out->tty_span = own->tty_span;
+    }
+    if (own->decl->skill_dir != DECL_SKILL_DIR_UNSAID) {
+        out->skill_dir = own->skill_dir;
+        out->skill_dir_path = own->skill_dir_path;
+        out->skill_dir_span = own->skill_dir_span;
+        bool same = own->skill_dir == parent->skill_dir &&
+                    (own->skill_dir != DECL_SKILL_DIR_PATH || !strcmp(own->skill_dir_path, parent->skill_dir_path));
+        if (own->skill_dir != DECL_SKILL_DIR_NONE && !same)
+            wider(c, own->skill_dir_span, parent, parent->skill_dir_span, "skill-dir");
+    }
+    if (own->workdir.path)
+        out->workdir = own->workdir;
+    if (own->spawn_span.src)
+        out->spawn_span = own->spawn_span;
+    if (own->image.text)
+        out->image = own->image;
+    if (own->user.text)
+        out->user = own->user;
+}
+
+struct ask *compose_scope(struct ask_context *c, const struct ask *own, const struct ask *parent)
+{
+    struct ask *out = ARENA_NEW(c->arena, struct ask);
+    *out = *parent;
+    out->decl = own->decl;
+    scope_rules(c, out, own, parent);
+    scope_patterns(c, out, parent);
+    scope_network(c, out, own, parent);
+    scope_env(c, out, own, parent);
+    scope_limits(c, out, own, parent);
+    scope_rest(c, out, own, parent);
+    return out;
+}

@@ -1,0 +1,207 @@
+#include "inputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preset.h"
+#include "resolve.h"
+
+/* Files of one input, itself included; how deep files include each other; names shown in a message. */
+enum { MAX_FILES = 256, MAX_DEPTH = 16, MAX_NAMES_SHOWN = 20 };
+
+struct file {
+    const char *path; /* plain components, as the text says it */
+    bool open;        /* being read: to be met again is a circle */
+};
+
+struct reader {
+    struct inputs *in;
+    enum fe_role role;
+    struct file files[MAX_FILES];
+    size_t n_files;
+    struct decl_profile **profiles;
+    size_t n_profiles, cap_profiles;
+};
+
+static const char *escaped(struct inputs *in, const char *s)
+{
+    return diag_escape(in->arena, s, strlen(s));
+}
+
+static const char *why_not(struct inputs *in)
+{
+    return errno == EFBIG ? arena_printf(in->arena, "larger than %d MiB", SOURCE_MAX_MIB)
+                          : arena_printf(in->arena, "%s", strerror(errno));
+}
+
+/* ---- Includes ------------------------------------------------------------------------------------------- */
+
+/* A file without a profile's name is known by its own: base.sbx is `base`. */
+static void name_profile(struct inputs *in, struct decl_file *f, const char *path, struct span at)
+{
+    if (f->n_profiles != 1 || f->profiles[0]->name.text)
+        return;
+    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path, *dot = strrchr(stem, '.');
+    size_t len = dot && dot > stem ? (size_t)(dot - stem) : strlen(stem);
+    f->profiles[0]->name = (struct ir_text){arena_strn(in->arena, stem, len), at};
+}
+
+static void take(struct reader *r, const struct decl_file *f)
+{
+    for (size_t i = 0; i < f->n_profiles; i++) {
+        r->profiles = arena_grow(r->in->arena, r->profiles, &r->cap_profiles, r->n_profiles + 1, sizeof *r->profiles);
+        r->profiles[r->n_profiles++] = f->profiles[i];
+    }
+}
+
+static void read_includes(struct reader *r, const struct decl_file *f, const char *path, size_t depth);
+
+/* Names begin at the folder of the file that includes them. */
+static const char *beside(struct inputs *in, const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    if (*name == '/' || !slash)
+        return name;
+    return arena_printf(in->arena, "%.*s/%s", (int)(slash - path), path, name);
+}
+
+static void read_include(struct reader *r, const char *from, const struct ir_text *name, size_t depth)
+{
+    struct inputs *in = r->in;
+    const char *path = beside(in, from, name->text);
+    const char *known = resolve_absolute(in->arena, "", path);
+    for (size_t i = 0; i < r->n_files; i++) {
+        if (strcmp(r->files[i].path, known) != 0)
+            continue;
+        if (r->files[i].open)
+            diag_add(in->diags, DIAG_CYCLE, name->span, "%s includes itself", escaped(in, path));
+        return;
+    }
+    if (depth == MAX_DEPTH || r->n_files == MAX_FILES) {
+        diag_add(in->diags, DIAG_TOO_LARGE, name->span, "files include each other deeper than %d, or more than %d of them", MAX_DEPTH,
+                 MAX_FILES);
+        return;
+    }
+    const struct frontend *fe = fe_by_suffix(path);
+    errno = 0;
+    const struct source *src = fe ? source_read(in->arena, path) : NULL;
+    if (!src) {
+        diag_add(in->diags, DIAG_INCLUDE, name->span, "%s: %s", escaped(in, path),
+                 fe ? why_not(in) : "its suffix is none of a declaration");
+        return;
+    }
+    struct file *file = &r->files[r->n_files++];
+    *file = (struct file){known, true};
+    struct decl_file parsed = {0};
+    fe->parse(src, r->role, in->arena, in->diags, &parsed);
+    name_profile(in, &parsed, path, name->span);
+    take(r, &parsed);
+    read_includes(r, &parsed, path, depth + 1);
+    file->open = false;
+}
+
+static void read_includes(struct reader *r, const struct decl_file *f, const char *path, size_t depth)
+{
+    for (size_t i = 0; i < f->n_includes; i++)
+        read_include(r, path, &f->includes[i], depth);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------------ */
+
+static const struct decl_profile *pick(struct inputs *in, const struct decl_file *f, const char *name)
+{
+    if (!name && f->n_profiles == 1)
+        return f->profiles[0];
+    struct buf list = {0};
+    const struct decl_profile *found = NULL;
+    const char *names[MAX_NAMES_SHOWN];
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_profiles && !found; i++) {
+        const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "";
+        if (name && !strcmp(known, name))
+            found = f->profiles[i];
+        else if (n < MAX_NAMES_SHOWN)
+            buf_printf(&list, "%s%s", n ? ", " : "", escaped(in, names[n] = known)), n++;
+    }
+    if (f->n_profiles > MAX_NAMES_SHOWN)
+        buf_str(&list, " and others");
+    if (!found) {
+        struct span at = f->n_profiles ? f->profiles[0]->span : (struct span){f->src, 0, 0};
+        struct diag *e = diag_add(in->diags, DIAG_UNKNOWN_PROFILE, at,
+                                  name ? "there is no profile `%s` here" : "this file holds several profiles%s",
+                                  name ? escaped(in, name) : "");
+        const char *near = name ? diag_nearest(name, strlen(name), names, n) : NULL;
+        if (near)
+            diag_hint(in->diags, e, "did you mean `%s`?", escaped(in, near));
+        diag_hint(in->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
+    }
+    buf_done(&list);
+    return found;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct decl_profile *a = *(const struct decl_profile *const *)x, *b = *(const struct decl_profile *const *)y;
+    int c = strcmp(a->name.text ? a->name.text : "", b->name.text ? b->name.text : "");
+    return c ? c : (a < b ? -1 : a > b);
+}
+
+/* Which of two profiles of one name is meant nobody can say. Those of one file its front end has reported. */
+static void report_same_names(struct reader *r)
+{
+    if (r->n_profiles < 2)
+        return;
+    struct decl_profile **sorted = arena_array(r->in->arena, r->n_profiles, sizeof *sorted);
+    memcpy(sorted, r->profiles, r->n_profiles * sizeof *sorted);
+    qsort(sorted, r->n_profiles, sizeof *sorted, by_name);
+    for (size_t i = 1; i < r->n_profiles; i++) {
+        const struct ir_text *a = &sorted[i - 1]->name, *b = &sorted[i]->name;
+        if (!a->text || !b->text || strcmp(a->text, b->text) != 0 || a->span.src == b->span.src)
+            continue;
+        struct diag *d = diag_add(r->in->diags, DIAG_DUPLICATE_KEY, b->span, "there are two profiles of this name");
+        diag_also(r->in->diags, d, a->span, "the other is here");
+    }
+}
+
+bool inputs_read(struct inputs *in, const char *path, const char *from, enum fe_role role, const char *name,
+                 struct policy_input *out, const struct frontend **out_fe, const char **out_usage)
+{
+    const struct frontend *fe = from ? fe_find(from) : fe_by_suffix(path);
+    if (!fe) {
+        bool exists = !strcmp(path, "-") || access(path, F_OK) == 0;
+        *out_usage = !exists ? arena_printf(in->arena, "%s: %s", path, strerror(errno))
+                             : arena_printf(in->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
+        return false;
+    }
+    const struct source *src = source_read(in->arena, path);
+    if (!src) {
+        *out_usage = arena_printf(in->arena, "%s: %s", path, why_not(in));
+        return false;
+    }
+    struct reader *r = ARENA_NEW(in->arena, struct reader);
+    struct decl_file file = {0};
+    *r = (struct reader){.in = in, .role = role};
+    fe->parse(src, role, in->arena, in->diags, &file);
+    r->files[r->n_files++] = (struct file){resolve_absolute(in->arena, "", path), true};
+    take(r, &file);
+    read_includes(r, &file, path, 0);
+    report_same_names(r);
+    *out_fe = fe;
+    *out = (struct policy_input){pick(in, &file, name), r->profiles, r->n_profiles};
+    return out->profile != NULL;
+}
+
+const struct decl_profile *inputs_preset(const char *name, struct arena *a, struct diag_list *diags)
+{
+    for (size_t i = 0; i < n_preset_texts; i++) {
+        if (strcmp(preset_texts[i].name, name) != 0)
+            continue;
+        struct decl_file file = {0};
+        const struct source *src = source_new(a, arena_printf(a, "preset %s", name), preset_texts[i].text, preset_texts[i].len);
+        fe_dsl.parse(src, FE_DECLARATION, a, diags, &file);
+        return file.profiles[0];
+    }
+    return NULL;
+}
