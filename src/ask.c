@@ -221,6 +221,8 @@ static void own_network(struct ask_context *c, struct ask *k)
     for (size_t i = 0; i < p->n_listen; i++)
         n->listen[n->n_listen++] = p->listen[i];
     n->sockets = arena_array(c->arena, p->n_sockets, sizeof *n->sockets);
+    bool quiet = c->resolver->quiet;
+    c->resolver->quiet = true; /* that it is a socket is what was said */
     for (size_t i = 0; i < p->n_sockets; i++) {
         struct ir_rule r;
         bool pattern = false;
@@ -231,6 +233,7 @@ static void own_network(struct ask_context *c, struct ask *k)
         else
             n->sockets[n->n_sockets++] = (struct ir_socket){r.path, r.root, r.flags & IR_OPTIONAL, r.span};
     }
+    c->resolver->quiet = quiet;
     ask_sort_network(n);
 }
 

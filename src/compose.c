@@ -239,10 +239,12 @@ void compose_use(struct ask_context *c, struct ask *own, const struct ask *const
 
 /* ---- scope: what is mentioned replaces -------------------------------------------------------------------- */
 
-static void wider(struct ask_context *c, struct span at, const struct ask *parent, struct span theirs, const char *what)
+static struct diag *wider(struct ask_context *c, struct span at, const struct ask *parent, struct span theirs,
+                          const char *what)
 {
     struct diag *d = diag_add(c->diags, DIAG_WIDER, at, "this scope asks for more than its parent has: %s", what);
     diag_also(c->diags, d, theirs.src ? theirs : parent->decl->span, theirs.src ? "the parent's clause is here" : "the parent is here");
+    return d;
 }
 
 /* In a list of programs a rule that only reads and executes is a program. */
@@ -345,6 +347,20 @@ bool ask_pattern_within(struct ask_context *c, const struct ir_pattern *x, const
     return !(x->allow & ~allowed);
 }
 
+/* Could anything that is allowed lie at or beneath what a pattern matches, or hold it? */
+static bool meets_allow(const struct ask *k, const struct ir_pattern *x)
+{
+    for (size_t i = 0; i < k->rules.n; i++) {
+        const struct ir_rule *r = &k->rules.items[i];
+        if (r->root == x->root && r->allow & x->deny && (pattern_covers(x->glob, r->path) || pattern_reaches(x->glob, r->path)))
+            return true;
+    }
+    for (size_t i = 0; i < k->patterns.n; i++)
+        if (k->patterns.items[i].root == x->root && k->patterns.items[i].allow & x->deny)
+            return true;
+    return false;
+}
+
 static void scope_patterns(struct ask_context *c, const struct ask *out, const struct ask *parent)
 {
     for (size_t i = 0; i < out->patterns.n; i++) {
@@ -355,13 +371,14 @@ static void scope_patterns(struct ask_context *c, const struct ask *out, const s
     /* What the parent denies by a pattern stays denied. */
     for (size_t i = 0; i < parent->patterns.n; i++) {
         const struct ir_pattern *x = &parent->patterns.items[i];
-        bool kept = !x->deny;
+        bool kept = !x->deny || !meets_allow(out, x);
         for (size_t j = 0; j < out->patterns.n && !kept; j++) {
             const struct ir_pattern *y = &out->patterns.items[j];
             kept = y->root == x->root && !strcmp(x->glob, y->glob) && !(x->deny & ~(unsigned)y->deny);
         }
         if (!kept)
-            wider(c, out->decl->span, parent, x->span, "a pattern that the parent denies is not denied here");
+            diag_hint(c->diags, wider(c, out->decl->span, parent, x->span, "what the parent denies by a pattern"),
+                      "write that deny in the scope as well");
     }
 }
 

@@ -114,6 +114,10 @@ static void check_program(struct maker *m, const struct ir_rule *r)
     char text[INTERPRETER_BYTES];
     if (!resolve_interpreter(&m->resolver, r->path, text))
         return;
+    /* Entries of presets stand as written: the loaders are found by the very name that programs have of them. */
+    const struct ir_rule *named = rules_at(&m->rules, IR_ROOT_SLASH, text);
+    if (named && named->allow & IR_EXEC)
+        return;
     struct decl_path p = {.text = text, .len = (uint32_t)strlen(text), .allow = IR_EXEC, .flags = DECL_LITERAL, .span = r->span};
     struct ir_rule at;
     bool pattern = false;
