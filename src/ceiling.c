@@ -57,6 +57,13 @@ static void report_cut(struct diag_list *diags, const struct ir_rule *r, unsigne
     list_rest(diags, d, left, r, lost);
 }
 
+/* The clause of a ceiling that decides at a rule's path; else its head. */
+static struct span clause_at(const struct ask *ceiling, const struct ir_rule *r)
+{
+    const struct ir_rule *by = rules_nearest(&ceiling->rules, r->root, r->path);
+    return by && by->span.src ? by->span : ceiling->decl->span;
+}
+
 static void cut_rules(struct ask_context *c, struct ask *asked, const struct ask *ceiling)
 {
     uint8_t *lost = arena_array(c->arena, asked->rules.n, 1);
@@ -66,7 +73,7 @@ static void cut_rules(struct ask_context *c, struct ask *asked, const struct ask
         /* An exec that nobody named is no loss. */
         unsigned named = lost[i] & ~(r->flags & IR_WEAK_EXEC && lost[i] == IR_EXEC ? (unsigned)IR_EXEC : 0);
         if (named)
-            report_cut(c->diags, r, lost[i], &left, ceiling->decl->span);
+            report_cut(c->diags, r, lost[i], &left, clause_at(ceiling, r));
     }
     /* What the ceiling alone names and does not exist grants nothing. */
     size_t w = 0;
@@ -151,10 +158,11 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
     asked->patterns = left;
 }
 
-void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling)
+void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling, bool loaders)
 {
     struct rule_list cap = {0};
-    uint8_t all = (uint8_t)(IR_READ | IR_WRITE | (ceiling->exec_default ? IR_EXEC : 0));
+    bool exec = loaders || ceiling->exec_default;
+    uint8_t all = (uint8_t)(IR_READ | IR_WRITE | (exec ? IR_EXEC : 0));
     rules_add(&cap, c->arena, (struct ir_rule){.path = "/", .path_len = 1, .allow = all});
     for (size_t i = 0; i < ceiling->rules.n; i++)
         rules_add(&cap, c->arena, ceiling->rules.items[i]);
@@ -164,7 +172,7 @@ void ceiling_presets(struct ask_context *c, struct rule_list *granted, const str
     /* What a preset lost stays to be seen. */
     for (size_t i = 0; i < granted->n; i++) {
         const struct ir_rule *r = &granted->items[i];
-        unsigned named = ceiling->exec_default ? lost[i] : lost[i] & ~(unsigned)IR_EXEC;
+        unsigned named = exec ? lost[i] : lost[i] & ~(unsigned)IR_EXEC;
         const struct ir_rule *there = rules_at(&left, r->root, r->path);
         if (named && !there) {
             struct ir_rule mark = *r;
@@ -176,7 +184,7 @@ void ceiling_presets(struct ask_context *c, struct rule_list *granted, const str
             left.items[there - left.items].cut |= (uint8_t)named;
         }
         if (named)
-            cut(c, DIAG_PRESET_CUT, r->span.src ? r->span : ceiling->decl->span, ceiling->decl->span, "the ceiling takes %s from what every program has",
+            cut(c, DIAG_PRESET_CUT, r->span.src ? r->span : ceiling->decl->span, clause_at(ceiling, r), "the ceiling takes %s from what every program has",
                 diag_escape(c->arena, r->path, r->path_len));
     }
     *granted = left;

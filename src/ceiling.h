@@ -13,7 +13,7 @@
 void ceiling_apply(struct ask_context *c, struct ask *asked, const struct ask *ceiling);
 
 /* What presets and the skill's folder grant, narrowed by what the ceiling denies and, where it lists programs, by
- * its list. `granted` is merged. */
-void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling);
+ * its list. `loaders`: what a list of programs brings by itself, which only a deny takes away. `granted` is merged. */
+void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling, bool loaders);
 
 #endif

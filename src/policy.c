@@ -214,19 +214,25 @@ static void report_cut(void *ctx, const struct ir_rule *cut, unsigned kinds, con
 /* What every program has beneath its declaration: the presets, the loaders of a list, the skill's folder. */
 static void add_given(struct maker *m)
 {
-    struct rule_list given = {0}, skill = {0};
+    struct rule_list given = {0}, loaders = {0}, skill = {0};
     add_skill_dir(m, &skill);
     if (strcmp(m->ask.preset.text, "none") != 0)
         add_preset(m, m->ask.preset.text, m->ask.exec_default, &given, &skill);
     for (size_t i = 0; i < m->q->n_ceilings; i++)
         m->ask.exec_default &= m->ceilings[i]->exec_default;
     if (!m->ask.exec_default)
-        add_preset(m, "loader", true, &given, &skill);
+        add_preset(m, "loader", true, &loaders, &skill);
     for (size_t i = 0; i < skill.n; i++)
         rules_add(&given, m->a, skill.items[i]);
     rules_merge(&given);
-    for (size_t i = 0; i < m->q->n_ceilings; i++)
-        ceiling_presets(&m->context, &given, m->ceilings[i]);
+    rules_merge(&loaders);
+    for (size_t i = 0; i < m->q->n_ceilings; i++) {
+        ceiling_presets(&m->context, &given, m->ceilings[i], false);
+        ceiling_presets(&m->context, &loaders, m->ceilings[i], true);
+    }
+    for (size_t i = 0; i < loaders.n; i++)
+        rules_add(&given, m->a, loaders.items[i]);
+    rules_merge(&given);
     rules_cut(&given, &m->ask.rules, report_cut, m);
     for (size_t i = 0; i < given.n; i++)
         rules_add(&m->rules, m->a, given.items[i]);

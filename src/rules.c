@@ -373,12 +373,37 @@ const struct ir_rule *rules_at(const struct rule_list *l, uint8_t root, const ch
     return found ? &l->items[i - 1] : NULL;
 }
 
+/* Looked up folder by folder, so that many questions of a long list stay near linear. */
+const struct ir_rule *rules_nearest(const struct rule_list *l, uint8_t root, const char *path)
+{
+    struct arena scratch;
+    arena_init(&scratch, NULL, NULL);
+    char *up = arena_str(&scratch, path);
+    const struct ir_rule *r = rules_at(l, root, up);
+    while (!r && *up && strcmp(up, "/") != 0) {
+        char *slash = strrchr(up, '/');
+        slash[slash == up && root == IR_ROOT_SLASH] = '\0';
+        r = rules_at(l, root, up);
+    }
+    arena_done(&scratch);
+    return r;
+}
+
 bool rules_allow(const struct rule_list *l, uint8_t root, const char *path, unsigned kinds)
 {
-    const struct ir_rule probe = {.root = root, .path = path};
+    struct arena scratch;
     unsigned allowed = 0;
-    for (size_t i = 0, end = behind(l, root, path); i < end; i++)
-        if (rules_contain(&l->items[i], &probe))
-            allowed = apply(allowed, &l->items[i]);
+    arena_init(&scratch, NULL, NULL);
+    char *at = arena_str(&scratch, path);
+    size_t len = strlen(path);
+    for (size_t n = root == IR_ROOT_SLASH; n <= len; n++) {
+        if (n > 1 && n < len && path[n] != '/')
+            continue;
+        memcpy(at, path, n);
+        at[n] = '\0';
+        const struct ir_rule *r = rules_at(l, root, at);
+        allowed = r ? apply(allowed, r) : allowed;
+    }
+    arena_done(&scratch);
     return (allowed & kinds) == kinds;
 }

@@ -67,6 +67,9 @@ size_t rules_beneath(const struct rule_list *l, uint8_t root, const char *path, 
 /* The decision of a merged list at a path: are all these kinds allowed? */
 bool rules_allow(const struct rule_list *l, uint8_t root, const char *path, unsigned kinds);
 
+/* The rule of a merged list on the nearest path at or above, or NULL. */
+const struct ir_rule *rules_nearest(const struct rule_list *l, uint8_t root, const char *path);
+
 /* The rule of a merged list on that very path, or NULL. */
 const struct ir_rule *rules_at(const struct rule_list *l, uint8_t root, const char *path);
 
