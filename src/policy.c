@@ -20,6 +20,8 @@ struct maker {
     struct ask ask;
     const struct ask **ceilings;
     struct rule_list rules;
+    const struct ir_rule *cut_by, *cut_first; /* of the note on cuts that is in the making */
+    size_t cuts;
 };
 
 /* ---- What was asked for --------------------------------------------------------------------------------- */
@@ -203,12 +205,32 @@ static void add_preset(struct maker *m, const char *name, bool exec, struct rule
     }
 }
 
+/* One note for all that one clause cuts. */
+static void say_cuts(struct maker *m)
+{
+    if (!m->cuts)
+        return;
+    const char *what = m->cut_first->origin == IR_SKILL_DIR ? "the declaration's own folder"
+                       : m->cut_first->origin == IR_FLOOR   ? "the floor"
+                                                            : "the preset";
+    const char *path = diag_escape(m->a, m->cut_first->path, m->cut_first->path_len);
+    if (m->cuts == 1)
+        diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %s from %s", path, what);
+    else
+        diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %zu entries from %s, such as %s", m->cuts, what, path);
+    m->cuts = 0;
+}
+
 static void report_cut(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by)
 {
     struct maker *m = ctx;
     (void)kinds;
-    diag_add(m->diags, DIAG_PRESET_CUT, by->span, "this also cuts %s from %s", diag_escape(m->a, cut->path, cut->path_len),
-             cut->origin == IR_SKILL_DIR ? "the declaration's own folder" : cut->origin == IR_FLOOR ? "the floor" : "the preset");
+    if (m->cuts && (m->cut_by != by || m->cut_first->origin != cut->origin))
+        say_cuts(m);
+    if (!m->cuts++) {
+        m->cut_by = by;
+        m->cut_first = cut;
+    }
 }
 
 /* What every program has beneath its declaration: the presets, the loaders of a list, the skill's folder. */
@@ -234,6 +256,7 @@ static void add_given(struct maker *m)
         rules_add(&given, m->a, loaders.items[i]);
     rules_merge(&given);
     rules_cut(&given, &m->ask.rules, report_cut, m);
+    say_cuts(m);
     for (size_t i = 0; i < given.n; i++)
         rules_add(&m->rules, m->a, given.items[i]);
 }
@@ -254,8 +277,10 @@ static void add_floor_rule(struct maker *m, struct ir_rule r)
     struct ir_rule before = r;
     r.path_len = (uint32_t)strlen(r.path);
     r.origin = IR_FLOOR;
-    if (denies(&m->ask.rules, r.root, r.path, &r))
+    if (denies(&m->ask.rules, r.root, r.path, &r)) {
         report_cut(m, &r, before.allow, rules_at(&m->ask.rules, r.root, r.path));
+        say_cuts(m);
+    }
     rules_add(&m->rules, m->a, r);
 }
 

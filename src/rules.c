@@ -47,6 +47,7 @@ static void unite(struct ir_rule *into, const struct ir_rule *from)
         into->origin = IR_FLOOR;
     into->allow |= from->allow;
     into->deny |= from->deny;
+    into->cut |= from->cut;
     /* Required beats optional, a plain path beats one that may be a link. */
     into->flags &= from->flags;
 }
