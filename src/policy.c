@@ -213,7 +213,8 @@ static void say_cuts(struct maker *m)
     const char *what = m->cut_first->origin == IR_SKILL_DIR ? "the declaration's own folder"
                        : m->cut_first->origin == IR_FLOOR   ? "the floor"
                                                             : "the preset";
-    const char *path = diag_escape(m->a, m->cut_first->path, m->cut_first->path_len);
+    bool tmpdir = m->cut_first->root == IR_ROOT_TMPDIR;
+    const char *path = tmpdir ? "$TMPDIR" : diag_escape(m->a, m->cut_first->path, m->cut_first->path_len);
     if (m->cuts == 1)
         diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %s from %s", path, what);
     else

@@ -469,7 +469,7 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
 
 static void note_special(struct resolver *r, const struct decl_path *p, mode_t mode)
 {
-    if (r->quiet)
+    if (r->quiet || !p->allow)
         return;
     const char *what = S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : S_ISSOCK(mode) ? "a socket" : S_ISFIFO(mode) ? "a FIFO" : NULL;
     if (what)
