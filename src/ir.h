@@ -211,6 +211,7 @@ struct ir_text {
 struct ir_policy {
     enum ir_system system;
     const char *name; /* of the profile, never NULL; "main" without a name */
+    struct span span; /* of the profile, for messages about the whole */
 
     struct ir_rule *rules;
     size_t n_rules;

@@ -467,6 +467,7 @@ static void take_ask(struct maker *m)
     struct ir_policy *p = m->p;
     p->system = m->q->system;
     p->name = k->decl->name.text ? k->decl->name.text : "main";
+    p->span = k->decl->span;
     p->exec_default = k->exec_default;
     p->exec_span = k->exec_span;
     p->network = k->network;

@@ -50,15 +50,6 @@ static void cannot(struct emitter *e, struct span at, const char *text)
     e->failed = true;
 }
 
-/* A place for messages about the whole policy. */
-static struct span policy_span(const struct ir_policy *p)
-{
-    for (size_t i = 0; i < p->n_rules; i++)
-        if (p->rules[i].span.src)
-            return p->rules[i].span;
-    return p->network.span;
-}
-
 /* ---- Rules to operations ----------------------------------------------------------------------------- */
 
 static struct op *add_op(struct emitter *e, enum bw_word word, const char *dest)
@@ -241,7 +232,7 @@ static struct span link_span(const struct emitter *e, const struct ir_link *l)
     for (size_t i = 0; i < e->p->n_rules; i++)
         if (e->p->rules[i].origin == IR_DECLARED && ir_path_within(e->p->rules[i].path, l->target))
             return e->p->rules[i].span;
-    return policy_span(e->p);
+    return e->p->span;
 }
 
 static void put_link(struct emitter *e, const struct ir_link *l)
@@ -281,7 +272,7 @@ static void note_aliases(struct emitter *e)
         for (size_t k = 0; k < e->n_ops; k++) {
             if (e->ops[k].word != BW_RO_BIND_TRY || !beneath(alias->name, e->ops[k].dest))
                 continue;
-            diag_add(e->diags, DIAG_STRICTER, policy_span(e->p),
+            diag_add(e->diags, DIAG_STRICTER, e->p->span,
                      "bwrap: %s cannot be written by this name, only as %s",
                      diag_escape(e->a, alias->name, strlen(alias->name)),
                      diag_escape(e->a, alias->path, strlen(alias->path)));
@@ -429,7 +420,7 @@ static bool within_limit(struct emitter *e, size_t start)
     if (n + BWRAP_WORDS_RESERVED <= BWRAP_WORDS_MAX)
         return true;
     struct diag *d =
-        diag_add(e->diags, DIAG_LIMIT_EXCEEDED, policy_span(e->p),
+        diag_add(e->diags, DIAG_LIMIT_EXCEEDED, e->p->span,
                  "the policy needs %zu words; bwrap takes %d, of which %d are kept for the command", n,
                  BWRAP_WORDS_MAX, BWRAP_WORDS_RESERVED);
     diag_hint(e->diags, d, "grant a folder instead of what is in it");

@@ -50,15 +50,6 @@ static void cannot(struct emitter *e, struct span at, const char *text)
     e->failed = true;
 }
 
-/* A place for messages about the whole policy. */
-static struct span policy_span(const struct ir_policy *p)
-{
-    for (size_t i = 0; i < p->n_rules; i++)
-        if (p->rules[i].span.src && p->rules[i].origin == IR_DECLARED)
-            return p->rules[i].span;
-    return p->network.span;
-}
-
 /* ---- Rules to mounts --------------------------------------------------------------------------------- */
 
 static void add_mount(struct emitter *e, const struct ir_rule *r, const char *source, const char *dest)
@@ -298,7 +289,7 @@ static bool fits(struct emitter *e)
     if (p->core)
         cannot(e, p->trust_span, "a container is always confined");
     if (!p->image.text) {
-        struct diag *d = diag_add(e->diags, DIAG_NO_IMAGE, policy_span(p), "docker needs an image to run in");
+        struct diag *d = diag_add(e->diags, DIAG_NO_IMAGE, p->span, "docker needs an image to run in");
         diag_hint(e->diags, d, "write `image \"NAME\"`, or give --image NAME");
         e->failed = true;
     }

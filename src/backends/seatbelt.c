@@ -279,7 +279,7 @@ static bool emit(const struct ir_policy *p, struct arena *a, struct diag_list *d
     else
         put_confined(&e);
     if (!e.failed && buf_ok(out) && out->len - profile > SB_PROFILE_MAX) {
-        diag_add(diags, DIAG_LIMIT_EXCEEDED, p->rules[0].span,
+        diag_add(diags, DIAG_LIMIT_EXCEEDED, p->span,
                  "seatbelt: the profile takes %zu bytes; one argument of sandbox-exec holds %d",
                  out->len - profile, (int)SB_PROFILE_MAX);
         e.failed = true;
