@@ -213,6 +213,8 @@ static bool check_pattern(struct resolver *r, const struct decl_path *p, struct 
     }
     if (!pattern_is(rest->s, rest->len))
         return true;
+    while (rest->len > 1 && rest->s[rest->len - 1] == '/')
+        rest->len--; /* as in any other path */
     size_t at = 0;
     const char *why = pattern_problem(rest->s, rest->len, &at);
     if (why) {

@@ -1,4 +1,4 @@
-/* LINK: src/runtime/engine_bwrap_read.c src/backends/bwrap.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
+/* LINK: src/runtime/engine_bwrap_read.c src/backends/bwrap.c src/backends/runsec.c src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
 /* The bwrap emitter (words, their order, what is refused) and the reader of what it writes. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,9 +32,11 @@ static void setup(struct fixture *f, size_t cap)
     f->p = (struct ir_policy){
         .system = IR_LINUX,
         .name = "main",
+        .exec_default = true,
+        .preset = {.text = "none"},
         .rules = f->rules,
-        .timeout_ms = 60000,
-        .kill_after_ms = 2000,
+        .limits[IR_LIMIT_TIMEOUT].value = 60000,
+        .limits[IR_LIMIT_KILL_AFTER].value = 2000,
         .tmpdirs = {"/tmp", "/var/tmp"},
         .n_tmpdirs = 2,
     };
@@ -128,7 +130,7 @@ static void test_grants(void **state)
     rule(&f, "/srv/out", WRITE, IR_TYPE_DIR);
     rule(&f, "/srv/out.log", WRITE, IR_TYPE_FILE);
     rule(&f, "/usr", READ, IR_TYPE_DIR)->origin = IR_SKILL_DIR;
-    f.p.network = IR_NETWORK_OPEN;
+    f.p.network.mode = IR_NETWORK_OPEN;
     assert_true(emit(&f));
     assert_string_equal(words_from(&f, "--unshare-user"), HEAD("") ENVIRONMENT
                         "--ro-bind-try\n/bin\n/bin\n"

@@ -1,5 +1,5 @@
 /* LINK: src/runtime/engine_docker_read.c src/runtime/docker_profile.c src/backends/docker.c
- * src/backends/quote.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c
+ * src/backends/quote.c src/backends/runsec.c src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
  * src/sha256.c */
 /* The docker emitter (words, their order, what is refused), the reader of what it writes, and the profile. */
 #include <setjmp.h>
@@ -44,12 +44,14 @@ static struct fixture *setup(void)
     f->p = (struct ir_policy){
         .system = IR_LINUX,
         .name = "main",
+        .exec_default = true,
+        .preset = {.text = "none"},
         .rules = f->rules,
         .aliases = f->aliases,
         .env_set = f->set,
         .env_pass = f->pass,
-        .timeout_ms = 60000,
-        .kill_after_ms = 2000,
+        .limits[IR_LIMIT_TIMEOUT].value = 60000,
+        .limits[IR_LIMIT_KILL_AFTER].value = 2000,
         .image = {"bb:1", {0}},
         .tmpdirs = {"/tmp", "/var/tmp"},
         .n_tmpdirs = 2,
@@ -127,7 +129,7 @@ static bool said(const struct fixture *f, enum diag_id id)
 static const char *read_bytes(struct fixture *f, const char *data, size_t len)
 {
     f->run = (struct rt_policy){.confine = true, .image = f->p.image.text, .tmpdirs = {f->tmpdirs, 1}};
-    f->run.network = f->p.network == IR_NETWORK_OPEN ? "open" : "none";
+    f->run.network = f->p.network.mode == IR_NETWORK_OPEN ? "open" : "none";
     f->tmpdirs[0] = f->p.tmpdirs[0];
     for (size_t i = 0; i < f->p.n_env_set; i++)
         f->env_set[i] = arena_printf(&f->arena, "%s=%s", f->set[i].name, f->set[i].value);
@@ -158,7 +160,7 @@ static void test_empty(void **state)
     assert_string_equal(words_from(f, "--rm"), HEAD("none") ENVIRONMENT);
     assert_null(read_back(f));
     assert_int_equal(f->read.n_mounts, 0);
-    f->p.network = IR_NETWORK_OPEN;
+    f->p.network.mode = IR_NETWORK_OPEN;
     assert_true(emit(f));
     assert_string_equal(words_from(f, "--rm"), HEAD("bridge") ENVIRONMENT);
     assert_true(said(f, DIAG_STRICTER));

@@ -1,4 +1,4 @@
-/* LINK: src/ir.c src/decl.c src/frontend/dsl.c src/frontend/keys.c src/env_names.c src/units.c src/diag.c src/source.c
+/* LINK: src/ir.c src/network.c src/decl.c src/frontend/dsl.c src/frontend/keys.c src/env_names.c src/units.c src/diag.c src/source.c
    src/arena.c src/buf.c gen/policy.tab.c gen/policy.lex.c */
 /* The order of paths, decisions of a policy, and that what is quoted is read back byte for byte. */
 #include <setjmp.h>
@@ -102,12 +102,14 @@ static const struct decl_path *read_back(struct arena *a, const char *text)
     return file.profiles[0]->paths;
 }
 
+static const struct ir_policy PLAIN = {.exec_default = true, .preset = {.text = "none"}};
+
 static void assert_round_trip(const char *path, uint32_t len)
 {
     struct arena a;
     arena_init(&a, NULL, NULL);
     struct ir_rule r = {.path = path, .path_len = len, .allow = IR_READ | IR_EXEC};
-    const char *clause = ir_clause(&a, &r);
+    const char *clause = ir_clause(&a, &PLAIN, &r);
     /* One line of text, whatever the name: comments in artifacts rely on it. */
     for (const char *s = clause; *s; s++)
         assert_true((unsigned char)*s >= 0x20 && *s != 0x7f);
@@ -165,14 +167,14 @@ static void test_clauses(void **state)
     (void)state;
     struct arena a;
     arena_init(&a, NULL, NULL);
-    struct ir_rule r = {.path = "/a b", .path_len = 4, .allow = IR_READ | IR_WRITE};
-    assert_string_equal(ir_clause(&a, &r), "write \"/a b\"");
-    r = (struct ir_rule){.path = "/a*", .path_len = 3, .allow = IR_READ};
-    assert_string_equal(ir_clause(&a, &r), "read literal \"/a*\"");
+    struct ir_rule r = {.path = "/a b", .path_len = 4, .allow = IR_ALL};
+    assert_string_equal(ir_clause(&a, &PLAIN, &r), "write \"/a b\"");
+    r = (struct ir_rule){.path = "/a*", .path_len = 3, .allow = IR_READ | IR_EXEC};
+    assert_string_equal(ir_clause(&a, &PLAIN, &r), "read literal \"/a*\"");
     r = (struct ir_rule){.path = "/x", .path_len = 2, .allow = IR_ALL, .root = IR_ROOT_TMPDIR};
-    assert_string_equal(ir_clause(&a, &r), "write \"$TMPDIR/x\"");
+    assert_string_equal(ir_clause(&a, &PLAIN, &r), "write \"$TMPDIR/x\"");
     r = (struct ir_rule){.path = "", .allow = IR_ALL, .root = IR_ROOT_TMPDIR};
-    assert_string_equal(ir_clause(&a, &r), "write \"$TMPDIR\"");
+    assert_string_equal(ir_clause(&a, &PLAIN, &r), "write \"$TMPDIR\"");
     arena_done(&a);
 }
 
@@ -200,15 +202,15 @@ static void test_print_shows_every_field(void **state)
     struct ir_env_name pass = {.name = "X"};
     struct ir_env_set set = {.name = "X", .value = "1"};
     const char *loss = "metadata";
-    const struct ir_policy base = {.name = "main", .timeout_ms = 1000, .kill_after_ms = 2000};
+    const struct ir_policy base = {.name = "main", .exec_default = true, .preset = {.text = "none"}, .limits[IR_LIMIT_TIMEOUT].value = 1000, .limits[IR_LIMIT_KILL_AFTER].value = 2000};
     struct ir_policy other[12];
     size_t n = 0;
 #define VARIANT(field, value) (other[n] = base, other[n++].field = (value))
     VARIANT(name, "other");
-    VARIANT(timeout_ms, 0);
-    VARIANT(timeout_ms, 1001);
+    VARIANT(limits[IR_LIMIT_TIMEOUT].value, 0);
+    VARIANT(limits[IR_LIMIT_TIMEOUT].value, 1001);
     VARIANT(system, IR_MACOS);
-    VARIANT(network, IR_NETWORK_OPEN);
+    VARIANT(network.mode, IR_NETWORK_OPEN);
     VARIANT(core, true);
     VARIANT(image.text, "x");
     VARIANT(skill_dir, "/s");
@@ -225,7 +227,7 @@ static void test_print_shows_every_field(void **state)
     struct ir_policy p = base;
     p.aliases = &alias;
     p.n_aliases = 1;
-    assert_non_null(strstr(printed(&p, &a), "# name \"/n\" is \"/a\""));
+    assert_non_null(strstr(printed(&p, &a), "  deny \"/n\"  # is \"/a\"\n"));
     p.links = &link;
     p.n_links = 1;
     assert_non_null(strstr(printed(&p, &a), "# link \"/n\" to \"/a\""));
@@ -241,12 +243,12 @@ static void test_print_of_hostile_names(void **state)
     struct ir_rule rule = {.path = "/a\n}\nnetwork open", .path_len = 18, .allow = IR_READ | IR_EXEC};
     struct ir_env_set set = {.name = "X", .value = "\"\n  network open\n"};
     struct ir_policy p = {
-        .name = "x\" {\n network open", .rules = &rule, .n_rules = 1, .env_set = &set, .n_env_set = 1};
+        .name = "x\" {\n network open", .exec_default = true, .preset = {.text = "none"}, .rules = &rule, .n_rules = 1, .env_set = &set, .n_env_set = 1};
     const char *text = printed(&p, &a);
     size_t lines = 0;
     for (const char *s = text; *s; s++)
         lines += *s == '\n';
-    assert_int_equal(lines, 10);
+    assert_int_equal(lines, 11);
     assert_null(strstr(text, "\n  network open"));
     assert_null(strstr(text, "\n network open"));
     assert_non_null(strstr(text, "\n  network none\n"));

@@ -1,4 +1,4 @@
-/* LINK: src/backends/landlock.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c
+/* LINK: src/backends/landlock.c src/backends/runsec.c src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
          src/sha256.c gen/filters.c */
 /* The blob that the landlock back end writes, byte by byte, and its text form on damaged ones. */
 #include <setjmp.h>
@@ -32,9 +32,11 @@ static int setup(void **state)
     arena_init(&f->arena, NULL, NULL);
     diag_init(&f->diags, &f->arena);
     f->p = (struct ir_policy){.name = "main",
+        .exec_default = true,
+        .preset = {.text = "none"},
                               .rules = f->rules,
-                              .timeout_ms = 60000,
-                              .kill_after_ms = 2000,
+                              .limits[IR_LIMIT_TIMEOUT].value = 60000,
+                              .limits[IR_LIMIT_KILL_AFTER].value = 2000,
                               .tmpdirs = {"/tmp", "/var/tmp"},
                               .n_tmpdirs = 2};
     memset(f->p.digest, 'a', 64);
@@ -343,7 +345,7 @@ static void test_programs(void **state)
 {
     struct fixture *f = *state;
     for (int open = 0; open < 2; open++) {
-        f->p.network = open ? IR_NETWORK_OPEN : IR_NETWORK_NONE;
+        f->p.network.mode = open ? IR_NETWORK_OPEN : IR_NETWORK_NONE;
         emit(f);
         const struct ll_header *h = header(f);
         const struct ll_filter *programs = (const void *)(f->out.data + h->filters.offset);

@@ -1,5 +1,5 @@
 /* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/place.c src/runtime/run.c src/runtime/sys.c
- *       src/backends/landlock.c src/backends/runsec.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c
+ *       src/backends/landlock.c src/backends/runsec.c src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
  *       src/sha256.c gen/filters.c */
 /* Artifacts are hostile input: what is damaged, cut, unknown or out of order is refused, never read past. */
 #include <setjmp.h>
@@ -174,9 +174,9 @@ static struct ir_policy policy_behind(struct arena *a)
         rules[i] = rule_behind(&ll_rules(&run.artifact)[i]);
     memcpy(out.digest, p->policy_digest, 64);
     out.core = !p->confine;
-    out.timeout_ms = p->timeout_ms;
-    out.kill_after_ms = p->kill_after_ms;
-    out.network = strcmp(p->network, "open") ? IR_NETWORK_NONE : IR_NETWORK_OPEN;
+    out.limits[IR_LIMIT_TIMEOUT].value = p->timeout_ms;
+    out.limits[IR_LIMIT_KILL_AFTER].value = p->kill_after_ms;
+    out.network.mode = strcmp(p->network, "open") ? IR_NETWORK_NONE : IR_NETWORK_OPEN;
     out.skill_dir = p->skill_dir;
     out.n_tmpdirs = p->tmpdirs.n;
     for (size_t i = 0; i < p->tmpdirs.n; i++)

@@ -1,4 +1,4 @@
-/* LINK: src/resolve.c src/ir.c src/diag.c src/source.c src/arena.c src/buf.c */
+/* LINK: src/resolve.c src/rules.c src/sort.c src/pattern.c src/ir.c src/network.c src/units.c src/diag.c src/source.c src/arena.c src/buf.c */
 /* Paths as written become paths as they are. Every case is asked beneath a tree of its own, so a wrong answer
  * shows as a path that only the host has. */
 #include <setjmp.h>
@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "pattern.h"
 #include "resolve.h"
 
 struct fixture {
@@ -24,6 +25,7 @@ struct fixture {
     struct diag_list diags;
     struct resolve_env env;
     struct resolver r;
+    bool pattern; /* the path resolved last is one */
 };
 
 static void run(const struct fixture *f, const char *script)
@@ -73,11 +75,12 @@ static int teardown(void **state)
 static enum resolve_result resolve_bytes(struct fixture *f, const char *text, size_t len, unsigned flags,
                                          struct ir_rule *out)
 {
-    const struct decl_path p = {.text = text, .len = (uint32_t)len, .flags = (uint8_t)flags};
-    return resolve_path(&f->r, &p, true, out);
+    const struct decl_path p = {.text = text, .len = (uint32_t)len, .allow = IR_READ, .flags = (uint8_t)flags};
+    f->pattern = false;
+    return resolve_path(&f->r, &p, WANT_PATH, out, &f->pattern);
 }
 
-/* The path that `text` becomes, or the id of the error in brackets. */
+/* The path or pattern that `text` becomes, or the id of the error in brackets. */
 static const char *becomes_with(struct fixture *f, const char *text, unsigned flags)
 {
     struct ir_rule out;
@@ -85,7 +88,7 @@ static const char *becomes_with(struct fixture *f, const char *text, unsigned fl
     switch (resolve_bytes(f, text, strlen(text), flags, &out)) {
     case RESOLVED:
         assert_int_equal(out.path_len, strlen(out.path));
-        return arena_printf(&f->arena, "%s%s", out.root == IR_ROOT_TMPDIR ? "T:" : "", out.path);
+        return arena_printf(&f->arena, "%s%s%s", f->pattern ? "pattern " : "", out.root == IR_ROOT_TMPDIR ? "T:" : "", out.path);
     case RESOLVE_SKIP:
         return "skip";
     case RESOLVE_ERROR:
@@ -183,11 +186,12 @@ static void test_any_byte(void **state)
         snprintf(name, sizeof name, "%s%s", f->tree, path);
         assert_int_equal(mkdir(name, 0700), 0);
         assert_string_equal(becomes_with(f, path, DECL_LITERAL), path);
-        bool special = strchr("$*?[", c) != NULL;
-        if (!special)
-            assert_string_equal(becomes(f, path), path);
-        else
-            assert_string_equal(becomes(f, path), c == '$' ? "[unknown-variable]" : "[pattern]");
+        char pattern[24];
+        snprintf(pattern, sizeof pattern, "pattern %s", path);
+        assert_string_equal(becomes(f, path), c == '$'              ? "[unknown-variable]"
+                                              : c == '[' || c == '{' ? "[pattern]"
+                                              : c == '*' || c == '?' ? pattern
+                                                                     : path);
     }
 }
 
@@ -313,14 +317,35 @@ static void test_literal(void **state)
     assert_int_equal(f->diags.n, 0);
 }
 
-static void test_patterns_are_refused(void **state)
+/* Pattern characters never make a plain path: they are a pattern, beneath folders that are resolved, or an error. */
+static void test_patterns(void **state)
 {
     struct fixture *f = *state;
-    const char *const bad[] = {"*",       "/*",     "/ws/*",   "/ws/**/b", "/ws/*b*", "**/x",
-                               "a*",      "[",      "/ws/[a]", "/ws/[!a]", "/ws/?",   "/ws/\\*",
-                               "/ws/***", "/**/**", "~/*",     "$HOME/*"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    const char *const good[][2] = {
+        {"*", "pattern /ws/*"},          {"/*", "pattern /*"},         {"/ws/**/b", "pattern /ws/**/b"},
+        {"**/x", "pattern /ws/**/x"},    {"a*", "pattern /ws/a*"},     {"/ws/[a]", "pattern /ws/[a]"},
+        {"~/*", "pattern /home/u/*"},    {"$HOME/*", "pattern /home/u/*"}, {"/ws//./a*/b/", "pattern /ws/a*/b"},
+        {"/ws/todir/x*", "pattern /ws/a/x*"}, {"$TMPDIR/x*", "pattern T:/x*"},
+    };
+    run(f, "mkdir -p 'star/[*]' && ln -s 'star/[*]' odd && mkdir -p ws/a && (test -e ws/todir || ln -s a ws/todir)");
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        again(f);
+        if (!strcmp(good[i][0], "/ws/todir/x*")) {
+            assert_non_null(strstr(becomes(f, good[i][0]), "pattern /ws/"));
+            continue;
+        }
+        assert_string_equal(becomes(f, good[i][0]), good[i][1]);
+    }
+    const char *const bad[] = {"[", "/ws/[!", "/ws/\\*", "/ws/***", "/ws/{a,b}", "/ws/a/[z-a]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        again(f);
         assert_string_equal(becomes(f, bad[i]), "[pattern]");
+    }
+    again(f);
+    /* A folder above, whatever it is called, is a name. */
+    const char *odd = becomes(f, "/odd/x*");
+    assert_true(pattern_matches(odd + strlen("pattern "), "/star/[*]/xy"));
+    assert_false(pattern_matches(odd + strlen("pattern "), "/star/*/xy"));
 }
 
 static void test_base(void **state)
@@ -460,8 +485,10 @@ static void test_missing(void **state)
         assert_true(said(f, DIAG_SKIPPED_PATH));
         again(f);
         struct ir_rule out;
+        bool pattern = false;
         const struct decl_path p = {.text = none[i], .len = (uint32_t)strlen(none[i])};
-        assert_int_equal(resolve_path(&f->r, &p, false, &out), RESOLVE_SKIP);
+        assert_int_equal(resolve_path(&f->r, &p, WANT_NAME, &out, &pattern), RESOLVED);
+        assert_int_equal(out.type, IR_TYPE_NONE);
         assert_int_equal(f->diags.n, 0);
     }
 }
@@ -643,15 +670,16 @@ static void test_absolute(void **state)
 static void test_places(void **state)
 {
     struct fixture *f = *state;
-    const char *text = "read \"/ws/a*b\"";
+    const char *text = "read \"/ws/a$bc\"";
     const struct source *src = source_new(&f->arena, "x", text, strlen(text));
-    struct decl_path p = {.text = "/ws/a*b", .len = 7, .span = {src, 5, 9}};
+    struct decl_path p = {.text = "/ws/a$bc", .len = 8, .span = {src, 5, 10}};
     struct ir_rule out;
-    assert_int_equal(resolve_path(&f->r, &p, true, &out), RESOLVE_ERROR);
+    bool pattern = false;
+    assert_int_equal(resolve_path(&f->r, &p, WANT_PATH, &out, &pattern), RESOLVE_ERROR);
     assert_int_equal(f->diags.items[0]->span.start, 11);
     assert_int_equal(f->diags.items[0]->span.len, 1);
     p.span.len = 12;
-    assert_int_equal(resolve_path(&f->r, &p, true, &out), RESOLVE_ERROR);
+    assert_int_equal(resolve_path(&f->r, &p, WANT_PATH, &out, &pattern), RESOLVE_ERROR);
     assert_int_equal(f->diags.items[1]->span.start, 5);
     assert_int_equal(f->diags.items[1]->span.len, 12);
 }
@@ -673,7 +701,7 @@ int main(void)
         TEST(test_home_that_is_none),
         TEST(test_tilde_of_a_user),
         TEST(test_literal),
-        TEST(test_patterns_are_refused),
+        TEST(test_patterns),
         TEST(test_base),
         TEST(test_links),
         TEST(test_links_are_remembered),

@@ -1,5 +1,5 @@
 /* LINK: src/runtime/engine_seatbelt_read.c src/backends/seatbelt.c src/backends/quote.c src/backends/runsec.c
- * src/ir.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
+ * src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
 /* The profile: what is written, what is refused, and that the runtime reads exactly that. What the rules
  * mean is asked of a Scheme interpreter in tests/seatbelt/. */
 #include <setjmp.h>
@@ -35,10 +35,12 @@ static int setup(void **state)
     f->p = (struct ir_policy){
         .system = IR_MACOS,
         .name = "main",
+        .exec_default = true,
+        .preset = {.text = "none"},
         .rules = f->rules,
         .links = f->links,
-        .timeout_ms = 60000,
-        .kill_after_ms = 2000,
+        .limits[IR_LIMIT_TIMEOUT].value = 60000,
+        .limits[IR_LIMIT_KILL_AFTER].value = 2000,
     };
     memset(f->p.digest, 'a', 64);
     *state = f;
@@ -87,7 +89,7 @@ static const char *profile(struct fixture *f)
 
 static const char *check(struct fixture *f, const char *text)
 {
-    return sb_check(text, strlen(text), !f->p.core, f->p.network == IR_NETWORK_OPEN);
+    return sb_check(text, strlen(text), !f->p.core, f->p.network.mode == IR_NETWORK_OPEN);
 }
 
 static void has(struct fixture *f, const char *lines)
@@ -210,7 +212,7 @@ static void test_network(void **state)
     assert_true(emit(f));
     has(f, SB_NETWORK_NONE);
     has(f, "sbx:network=none\n");
-    f->p.network = IR_NETWORK_OPEN;
+    f->p.network.mode = IR_NETWORK_OPEN;
     assert_true(emit(f));
     has(f, SB_NETWORK_OPEN);
     has_not(f, "network-outbound (local");
@@ -295,7 +297,7 @@ static void test_reader_accepts_what_is_written(void **state)
     struct fixture *f = *state;
     everything(f);
     for (int open = 0; open < 2; open++) {
-        f->p.network = open ? IR_NETWORK_OPEN : IR_NETWORK_NONE;
+        f->p.network.mode = open ? IR_NETWORK_OPEN : IR_NETWORK_NONE;
         assert_true(emit(f));
         const char *why = check(f, profile(f));
         if (why)
