@@ -145,10 +145,10 @@ static int by_name(const void *x, const void *y)
 {
     const struct decl_profile *a = *(const struct decl_profile *const *)x, *b = *(const struct decl_profile *const *)y;
     int c = strcmp(a->name.text ? a->name.text : "", b->name.text ? b->name.text : "");
-    return c ? c : (a < b ? -1 : a > b);
+    return c ? c : a->name.span.start < b->name.span.start ? -1 : a->name.span.start > b->name.span.start;
 }
 
-/* Which of two profiles of one name is meant nobody can say. Those of one file its front end has reported. */
+/* Which of two profiles of one name is meant nobody can say. */
 static void report_same_names(struct reader *r)
 {
     if (r->n_profiles < 2)
@@ -158,7 +158,7 @@ static void report_same_names(struct reader *r)
     qsort(sorted, r->n_profiles, sizeof *sorted, by_name);
     for (size_t i = 1; i < r->n_profiles; i++) {
         const struct ir_text *a = &sorted[i - 1]->name, *b = &sorted[i]->name;
-        if (!a->text || !b->text || strcmp(a->text, b->text) != 0 || a->span.src == b->span.src)
+        if (!a->text || !b->text || strcmp(a->text, b->text) != 0)
             continue;
         struct diag *d = diag_add(r->in->diags, DIAG_DUPLICATE_KEY, b->span, "there are two profiles of this name");
         diag_also(r->in->diags, d, a->span, "the other is here");

@@ -602,32 +602,6 @@ void dsl_yyerror(const DSL_YYLTYPE *at, struct dsl_scan *s, const char *text)
     diag_add(s->diags, DIAG_TOO_LARGE, *at, "%s", text);
 }
 
-static int by_name(const void *x, const void *y)
-{
-    const struct ir_text *a = &(*(const struct decl_profile *const *)x)->name;
-    const struct ir_text *b = &(*(const struct decl_profile *const *)y)->name;
-    int c = strcmp(a->text ? a->text : "", b->text ? b->text : "");
-    return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
-}
-
-/* Which of two profiles of one name is meant nobody can say. */
-static void report_same_names(struct dsl_scan *s)
-{
-    size_t n = s->out->n_profiles;
-    if (n < 2)
-        return;
-    struct decl_profile **sorted = arena_array(s->arena, n, sizeof *sorted);
-    memcpy(sorted, s->out->profiles, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_name);
-    for (size_t i = 1; i < n; i++) {
-        const struct ir_text *a = &sorted[i - 1]->name, *b = &sorted[i]->name;
-        if (!a->text || !b->text || strcmp(a->text, b->text) != 0)
-            continue;
-        struct diag *d = diag_add(s->diags, DIAG_DUPLICATE_KEY, b->span, "there are two profiles of this name");
-        diag_also(s->diags, d, a->span, "the other is here");
-    }
-}
-
 static void parse(const struct source *src, enum fe_role role, struct arena *a, struct diag_list *diags,
                   struct decl_file *out)
 {
@@ -641,7 +615,6 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
     if (dsl_flex__scan_bytes(src->text, (int)src->len, s.scanner))
         dsl_yyparse(&s);
     dsl_flex_lex_destroy(s.scanner);
-    report_same_names(&s);
     /* An empty file is a profile that asks for nothing. */
     if (!out->n_profiles)
         decl_new_profile(out, a, (struct span){src, 0, 0});

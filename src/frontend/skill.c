@@ -26,7 +26,7 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
     out->src = src;
     struct span first = {src, 0, src->len ? 1 : 0};
     struct decl_profile *p = decl_new_profile(out, a, first);
-    p->skill_dir = true;
+    p->skill_dir_default = true;
     uint32_t start = fence(src, 0);
     if (!start) {
         struct diag *d = diag_add(diags, DIAG_FRONT_MATTER, first, "this file does not begin with front matter");
@@ -35,7 +35,7 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
     }
     for (uint32_t at = start; at < src->len;) {
         if (fence(src, at)) {
-            yaml_read(src, start, at - start, YAML_FRONT_MATTER, a, diags, p);
+            yaml_read(src, start, at - start, YAML_FRONT_MATTER, a, diags, out);
             return;
         }
         const char *end = memchr(src->text + at, '\n', src->len - at);

@@ -12,6 +12,7 @@ struct reader {
     struct arena *arena;
     struct diag_list *diags;
     struct key_builder builder;
+    struct decl_file *file;
     const struct yaml_node *shape_key, *native_path_key; /* first fs_read or fs_write; first read or write */
 };
 
@@ -35,27 +36,34 @@ static const struct key *find(const struct key *table, const struct yaml_node *e
 
 /* ---- Values --------------------------------------------------------------------------------------------- */
 
-static void put(struct reader *r, const struct key *k, const struct yaml_node *n, unsigned path_flags)
+/* One scalar. `alone`: a word of the clause may stand in place of its values. */
+static void put(struct reader *r, const struct key *k, const struct yaml_node *n, unsigned path_flags, bool alone)
 {
     struct key_value v = value_of(n);
-    if (keys_is_text(k) && !keys_is_word(k, &v) && !yaml_is_text(r->diags, n, k->yaml, k->expect))
+    bool word = alone && keys_is_word(k, &v);
+    if (keys_is_text(k) && !word && !yaml_is_text(r->diags, n, k->yaml, k->expect))
         return;
+    v.quoted |= k->type == KEY_PATH && !word;
     v.path_flags = path_flags | (k->type == KEY_PATH ? DECL_YAML : 0);
     keys_put(&r->builder, k, &v);
 }
 
-static const char *const PROPERTIES[] = {"path", "literal", "optional"};
+static const char *const PROPERTIES[] = {"path", "literal", "optional", "create", "snapshot", "stub"};
 enum { N_PROPERTIES = sizeof PROPERTIES / sizeof *PROPERTIES };
+#define PATH_FORM "a path is a text, or a map of path, literal, optional, create, snapshot and stub"
 
 /* One entry of a path's map beside the path; returns the word's flag if it is true. */
-static unsigned read_property(struct reader *r, const struct yaml_node *e)
+static unsigned read_property(struct reader *r, const struct key *k, const struct yaml_node *e)
 {
     unsigned flag = keys_path_word(e->key->text, e->key->size);
-    if (!flag)
+    bool create = flag == DECL_CREATE;
+    if (!flag || flag == DECL_CREATE_FILE)
         yaml_unknown_key(r->diags, e, "a path", PROPERTIES, N_PROPERTIES);
+    else if (create && yaml_is_word(e, "file"))
+        return keys_path_word_fits(&r->builder, k, DECL_CREATE_FILE, e->key->span) ? DECL_CREATE_FILE : 0;
     else if (e->kind != YAML_SCALAR || e->quoted || (!yaml_is_word(e, "true") && !yaml_is_word(e, "false")))
-        yaml_wrong(r->diags, e, flag == DECL_LITERAL ? "literal" : "optional", "true or false");
-    else if (yaml_is_word(e, "true"))
+        yaml_wrong(r->diags, e, arena_strn(r->arena, e->key->text, e->key->size), create ? "true, false or file" : "true or false");
+    else if (yaml_is_word(e, "true") && keys_path_word_fits(&r->builder, k, flag, e->key->span))
         return flag;
     return 0;
 }
@@ -77,7 +85,7 @@ static void no_path(struct reader *r, const struct yaml_node *map)
     if (map->first && memchr(map->first->key->text, '/', map->first->key->size))
         diag_hint(r->diags, d, "a text that holds `: ` stands in quotes");
     else
-        diag_hint(r->diags, d, "a path is a text, or a map of path, literal and optional");
+        diag_hint(r->diags, d, PATH_FORM);
 }
 
 /* {path: P, literal: true, optional: true} */
@@ -91,19 +99,23 @@ static void read_path_map(struct reader *r, const struct key *k, const struct ya
     }
     for (const struct yaml_node *e = map->first; e; e = e->next)
         if (e != path)
-            flags |= read_property(r, e);
+            flags |= read_property(r, k, e);
     if (path->kind == YAML_SCALAR)
-        put(r, k, path, flags);
+        put(r, k, path, flags, false);
     else
         yaml_wrong(r->diags, path, "path", "a path");
 }
 
-/* A list, or one item without brackets. */
+/* A list, or one item without brackets. Only there a word of the clause can stand. */
 static void read_list(struct reader *r, const struct key *k, const struct yaml_node *list)
 {
+    if (k->some && list->kind == YAML_LIST && !list->first && !list->pruned) {
+        struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, list->span, "this list of %s is empty", k->yaml);
+        diag_hint(r->diags, d, "write %s, or leave it out", k->expect);
+    }
     for (const struct yaml_node *n = yaml_first(list); n; n = yaml_after(list, n)) {
         if (n->kind == YAML_SCALAR)
-            put(r, k, n, 0);
+            put(r, k, n, 0, n == list);
         else if (n->kind == YAML_MAP && k->type == KEY_PATH)
             read_path_map(r, k, n);
         else
@@ -119,6 +131,10 @@ static void read_pairs(struct reader *r, const struct key *k, const struct yaml_
     }
     for (const struct yaml_node *e = map->first; e; e = e->next) {
         struct key_value name = value_of(e->key), value;
+        if (k->bare && yaml_is_null(e)) {
+            k->pair(&r->builder, k, &name, NULL);
+            continue;
+        }
         if (!yaml_is_number(e) && !yaml_is_text(r->diags, e, k->yaml, k->expect))
             continue;
         value = value_of(e);
@@ -136,8 +152,10 @@ static void read_value(struct reader *r, const struct key *k, const struct yaml_
         read_pairs(r, k, n);
     else if (k->shape == KEY_BLOCK && n->kind == YAML_MAP)
         read_block(r, k->children, n);
-    else if (n->kind == YAML_SCALAR)
-        put(r, k, n, 0);
+    else if (k->shape == KEY_SCALAR && k->type == KEY_PATH && n->kind == YAML_MAP)
+        read_path_map(r, k, n);
+    else if (n->kind == YAML_SCALAR && k->scalar)
+        put(r, k, n, 0, true);
     else
         yaml_wrong(r->diags, n, k->yaml, k->expect);
 }
@@ -187,15 +205,112 @@ static void mixed_shapes(struct reader *r)
     diag_hint(r->diags, d, "use one spelling in one declaration");
 }
 
-static void read_native(struct reader *r, struct yaml_node *root)
+/* The clauses of one profile, in a map that was vetted. */
+static void read_profile(struct reader *r, struct decl_profile *p, const struct yaml_node *map)
 {
-    if (!yaml_vet(r->diags, root))
-        return;
-    note_spellings(r, root);
+    keys_begin(&r->builder, r->arena, r->diags, p);
+    r->shape_key = r->native_path_key = NULL;
+    note_spellings(r, map);
     mixed_shapes(r);
     if (r->shape_key)
         r->builder.dialect = KEY_ROBOT_LAB;
-    read_block(r, key_profile, root);
+    read_block(r, key_profile, map);
+}
+
+/* ---- Files of several profiles ----------------------------------------------------------------------------- */
+
+static void read_parent(struct reader *r, struct decl_profile *p, struct yaml_node *map)
+{
+    struct yaml_node *of = yaml_get(map, "of");
+    if (!of) {
+        struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, map->key->span, "this scope has no parent");
+        diag_hint(r->diags, d, "write of: NAME");
+    } else if (yaml_is_text(r->diags, of, "of", "the name of a profile")) {
+        struct key_value v = value_of(of);
+        keys_name(&r->builder, &v, &p->scope_of);
+    }
+}
+
+/* Without the entry: the key table has no row for it. */
+static void take_out(struct yaml_node *map, const struct yaml_node *entry)
+{
+    struct yaml_node **at = &map->first;
+    while (*at && *at != entry)
+        at = &(*at)->next;
+    if (*at)
+        *at = (*at)->next;
+}
+
+/* profiles: {NAME: {...}}, scopes: {NAME: {of: PARENT, ...}} */
+static void read_profiles(struct reader *r, struct yaml_node *map, bool scopes)
+{
+    if (map->kind != YAML_MAP) {
+        yaml_wrong(r->diags, map, scopes ? "scopes" : "profiles", "a map of names, each with a map of clauses");
+        return;
+    }
+    for (struct yaml_node *e = map->first; e; e = e->next) {
+        struct decl_profile *p = decl_new_profile(r->file, r->arena, e->key->span);
+        struct key_value name = value_of(e->key);
+        keys_begin(&r->builder, r->arena, r->diags, p);
+        keys_name(&r->builder, &name, &p->name);
+        if (e->kind != YAML_MAP) {
+            yaml_wrong(r->diags, e, "a profile", "a map of clauses");
+            continue;
+        }
+        if (scopes) {
+            read_parent(r, p, e);
+            take_out(e, yaml_get(e, "of"));
+        }
+        const struct ir_text own = p->name, of = p->scope_of;
+        read_profile(r, p, e);
+        const struct yaml_node *again = yaml_get(e, "name");
+        if (again)
+            diag_add(r->diags, DIAG_MISPLACED_KEY, again->key->span, "the name of this profile is its key");
+        p->name = own;
+        p->scope_of = of;
+    }
+}
+
+static void read_includes(struct reader *r, const struct yaml_node *list)
+{
+    struct decl_file *f = r->file;
+    for (const struct yaml_node *n = yaml_first(list); n; n = yaml_after(list, n)) {
+        if (!yaml_is_text(r->diags, n, "include", "names of files"))
+            continue;
+        if (!n->size || memchr(n->text, '\0', n->size)) {
+            yaml_wrong(r->diags, n, "include", "names of files");
+            continue;
+        }
+        f->includes = arena_grow(r->arena, f->includes, &f->cap_includes, f->n_includes + 1, sizeof *f->includes);
+        f->includes[f->n_includes++] = (struct ir_text){arena_strn(r->arena, n->text, n->size), n->span};
+    }
+}
+
+/* Clauses at the top, or profiles and scopes. */
+static void read_native(struct reader *r, struct yaml_node *root, struct decl_profile *first)
+{
+    if (!yaml_vet(r->diags, root))
+        return;
+    struct yaml_node *include = yaml_get(root, "include"), *profiles = yaml_get(root, "profiles"), *scopes = yaml_get(root, "scopes");
+    if (include)
+        read_includes(r, include);
+    if (include)
+        take_out(root, include);
+    if (!profiles && !scopes) {
+        read_profile(r, first, root);
+        return;
+    }
+    r->file->n_profiles = 0;
+    if (profiles)
+        read_profiles(r, profiles, false);
+    if (scopes)
+        read_profiles(r, scopes, true);
+    for (const struct yaml_node *e = root->first; e; e = e->next) {
+        if (e == profiles || e == scopes)
+            continue;
+        struct diag *d = diag_add(r->diags, DIAG_MISPLACED_KEY, e->key->span, "a clause beside `%s`", profiles ? "profiles" : "scopes");
+        diag_hint(r->diags, d, "put it into one of the profiles");
+    }
 }
 
 /* ---- Front matter --------------------------------------------------------------------------------------- */
@@ -328,7 +443,7 @@ static void read_section(struct reader *r, struct yaml_node *section)
         diag_add(r->diags, DIAG_CEILING_DISABLED, at, "this ceiling holds although `enabled` is not true");
 }
 
-static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind kind)
+static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind kind, struct decl_profile *first)
 {
     if (root->kind != YAML_MAP) {
         struct diag *d = diag_add(r->diags, DIAG_YAML, root->span, "a declaration is a map of clauses");
@@ -341,25 +456,26 @@ static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind k
     else if (section)
         read_section(r, section);
     else
-        read_native(r, root);
+        read_native(r, root, first);
 }
 
 void yaml_read(const struct source *src, uint32_t start, uint32_t len, enum yaml_kind kind, struct arena *a,
-               struct diag_list *diags, struct decl_profile *out)
+               struct diag_list *diags, struct decl_file *file)
 {
-    struct reader r = {.arena = a, .diags = diags};
+    struct reader r = {.arena = a, .diags = diags, .file = file};
+    struct decl_profile *out = file->profiles[0];
     struct yaml_node *root = yaml_parse(src, start, len, a, diags);
     keys_begin(&r.builder, a, diags, out);
     if (root)
-        read_root(&r, root, kind);
+        read_root(&r, root, kind, out);
 }
 
 static void parse(const struct source *src, enum fe_role role, struct arena *a, struct diag_list *diags,
                   struct decl_file *out)
 {
     out->src = src;
-    struct decl_profile *p = decl_new_profile(out, a, (struct span){src, 0, 0});
-    yaml_read(src, 0, src->len, role == FE_CEILING ? YAML_CEILING : YAML_DECLARATION, a, diags, p);
+    decl_new_profile(out, a, (struct span){src, 0, 0});
+    yaml_read(src, 0, src->len, role == FE_CEILING ? YAML_CEILING : YAML_DECLARATION, a, diags, out);
 }
 
 const struct frontend fe_yaml = {

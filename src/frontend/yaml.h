@@ -10,9 +10,10 @@ enum yaml_kind {
     YAML_CEILING,      /* a declaration, or an application's configuration with a `sandbox:` section */
 };
 
-/* Reads text[start, start + len) of the source into one profile. Anchors, aliases, tags, directives and
+/* Reads text[start, start + len) of the source into file->profiles[0], which the caller has made; a text with
+ * `profiles:` or `scopes:` puts those in its place. Anchors, aliases, tags, directives and
  * further documents are errors, as are duplicate keys. */
 void yaml_read(const struct source *src, uint32_t start, uint32_t len, enum yaml_kind kind, struct arena *a,
-               struct diag_list *diags, struct decl_profile *out);
+               struct diag_list *diags, struct decl_file *file);
 
 #endif
