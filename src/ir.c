@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "network.h"
+#include "pattern.h"
 #include "units.h"
 
 /* '/' sorts below every byte but the end: "/a" < "/a/b" < "/a-b", so a folder is followed by all that is
@@ -125,7 +126,7 @@ const char *ir_quote(struct arena *a, const char *s, size_t len)
 /* `$` and pattern characters are plain only behind `literal`. */
 static bool needs_literal(const char *path)
 {
-    return strpbrk(path, "$*?[") != NULL;
+    return strchr(path, '$') || pattern_is(path, strlen(path));
 }
 
 /* A path beneath a root, quoted, with `literal` before it where it needs that. */

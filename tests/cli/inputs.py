@@ -119,7 +119,7 @@ def yml(s):
 
 
 def special(s):
-    return any(c in s for c in "$*?[")
+    return any(c in s for c in "$*?[{") or re.search(r"[@!+]\(", s) is not None
 
 
 def quoted(s):
@@ -187,6 +187,12 @@ def exact_path(name):
     demand(path.encode() in made["a.landlock"] and path.encode() in made["a.bwrap"], "the name is not in the artifact")
 
 
+def dumps(data, ext, grants):
+    """What no target holds yet is known all the same."""
+    got = grants_of(dump(data, ext))
+    demand(got == grants, "means %s" % got)
+
+
 def both(name, f, value_dsl, value_yml, *args):
     """A clause that is the same but for its spelling."""
     case(name + " dsl", f, value_dsl, ".sbx", *args)
@@ -225,7 +231,7 @@ def yaml_structure():
     case("yaml: empty map", timeout_is, b"{}\n", y, 60000)
     case("yaml: one item without brackets", accepts, b"system: none\nfs_read: /ws\n", y, ['read "/ws"'])
     case("yaml: list for a scalar", refuses, b"network: [none, open]\n", y, "1:10")
-    case("yaml: map for a scalar", refuses, b"network: {open: true}\n", y, "1:10")
+    case("yaml: map for a scalar", refuses, b"network: {open: true}\n", y, "1:11")
     case("yaml: list in a list", refuses, b"fs_read: [[/ws]]\n", y, "1:11")
     case("yaml: map in a list", refuses, b"fs_read: [{a: b}]\n", y, "1:11")
     case("yaml: null in a list", refuses, b"read: [/ws, ~]\n", y, "1:13")
@@ -310,10 +316,12 @@ def scalars():
     case("robot_lab network none", refuses, b"fs_read: [/ws]\nnetwork: none\n", ".yml", "2:10")
     case("robot_lab network false", network_is, b"fs_read: [/ws]\nnetwork: false\n", ".yml", b"none")
     case("robot_lab network quoted", refuses, b'fs_read: [/ws]\nnetwork: "true"\n', ".yml", "2:10")
-    # Allow lists come later; until then nothing that looks like one may open the network.
-    for text in (b"[]", b"{allow: []}", b"{allow: [example.com]}", b'"*"', b"[open]", b"example.com:443"):
-        case("network: %s" % text.decode(), refuses, b"network: " + text + b"\n", ".yml", "1:10")
-    for text in (b'allow "example.com:443"', b"allow", b'"*"', b"none open", b"open none"):
+    # What looks like a list but is none may not open the network.
+    for text, at in ((b"[]", 10), (b"{allow: []}", 18), (b"{allow: [example.com]}", 19), (b'"*"', 10), (b"[open]", 10), (b"example.com:443", 10),
+                     (b"{allow: ~}", 18), (b"{}", None)):
+        if at:
+            case("network: %s" % text.decode(), refuses, b"network: " + text + b"\n", ".yml", "1:%d" % at)
+    for text in (b"allow", b'"*"', b"none open", b"open none", b'"example.com:443"', b"loopback none", b"loopback host host"):
         case("network %s" % text.decode(), refuses, b"network " + text + b"\n", ".sbx")
     for word, ms in (("60", 60000), ("60s", 60000), ("1m", 60000), ("1h", 3600000), ("1500ms", 1500), ("1h30m", 5400000), ("1ms", 1),
                      ('"60s"', 60000), ("none", 0)):
@@ -361,9 +369,13 @@ def paths():
     both("$TMPDIR adds nothing", accepts, b'system none\nwrite "$TMPDIR/x"\n', b"system: none\nwrite: [$TMPDIR/x]\n", [])
     for text in ("C:\\x", "file:///ws", "\\\\srv\\x", "/WS", "/Ws/a", "a/b", "/ws/none", "/ws/file/x", "/ws/file/.."):
         both("missing %s" % text, refuses, b"read " + dsl(text) + b"\n", b"read: [" + yml(text) + b"]\n", None, "[missing-path]")
-    for text in ("*", "/*", "/ws/*", "/ws/**/b", "/ws/*b*", "**/x", "a*", "/ws/[", "/ws/[a", "/ws/[]", "/ws/[!a]", "/ws/[^a]", "/ws/[z-a]",
-                 "/ws/[[:alpha:]]", "/ws/?", "/ws/\\*"):
+    for text in ("/ws/[", "/ws/[a", "/ws/[]", "/ws/[^a]", "/ws/[z-a]", "/ws/[[:alpha:]]", "/ws/\\*", "/ws/{", "/ws/{a,b}", "/ws/{,x}",
+                 "/ws/!(x)", "/ws/+(x)", "/ws/a**", "/ws/***"):
         both("pattern %s" % text, refuses, b"read " + dsl(text) + b"\n", b"read: [" + yml(text) + b"]\n", None, "[pattern]")
+    for text, glob in (("*", "/ws/*"), ("/*", "/*"), ("/ws/*", "/ws/*"), ("/ws/**/b", "/ws/**/b"), ("/ws/*b*", "/ws/*b*"), ("**/x", "/ws/**/x"),
+                       ("a*", "/ws/a*"), ("/ws/[!a]", "/ws/[!a]"), ("/ws/?", "/ws/?"), ("~/*", "/home/u/*"), ("/ws/link/x*", "/ws/a/x*")):
+        both("pattern %s" % text, refuses, b"read " + dsl(text) + b"\n", b"read: [" + yml(text) + b"]\n", None, "[cannot]")
+        both("pattern %s means itself" % text, dumps, b"read " + dsl(text) + b"\n", b"read: [" + yml(text) + b"]\n", ['read "%s"' % glob])
     both("a FIFO warns and does not hang", accepts, b'system none\nread "/ws/fifo"\n', b"system: none\nread: [/ws/fifo]\n",
          ['read "/ws/fifo"'], (), "[device-path]")
     both("read and write of one path", accepts, b'system none\nread "/ws"\nwrite "/ws"\n', b"system: none\nread: [/ws]\nwrite: [/ws]\n",

@@ -1,4 +1,4 @@
-/* LINK: src/ir.c src/network.c src/decl.c src/frontend/dsl.c src/frontend/keys.c src/env_names.c src/units.c src/diag.c src/source.c
+/* LINK: src/ir.c src/pattern.c src/network.c src/decl.c src/frontend/dsl.c src/frontend/keys.c src/env_names.c src/units.c src/diag.c src/source.c
    src/arena.c src/buf.c gen/policy.tab.c gen/policy.lex.c */
 /* The order of paths, decisions of a policy, and that what is quoted is read back byte for byte. */
 #include <setjmp.h>

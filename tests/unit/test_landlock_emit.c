@@ -1,4 +1,4 @@
-/* LINK: src/backends/landlock.c src/backends/runsec.c src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
+/* LINK: src/backends/landlock.c src/backends/runsec.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
          src/sha256.c gen/filters.c */
 /* The blob that the landlock back end writes, byte by byte, and its text form on damaged ones. */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* LINK: src/runtime/load.c src/runtime/load_landlock.c src/runtime/place.c src/runtime/run.c src/runtime/sys.c
- *       src/backends/landlock.c src/backends/runsec.c src/ir.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
+ *       src/backends/landlock.c src/backends/runsec.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
  *       src/sha256.c gen/filters.c */
 /* Artifacts are hostile input: what is damaged, cut, unknown or out of order is refused, never read past. */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* LINK: src/rules.c src/sort.c src/ir.c src/network.c src/units.c src/diag.c src/source.c src/arena.c src/buf.c */
+/* LINK: src/rules.c src/sort.c src/ir.c src/pattern.c src/network.c src/units.c src/diag.c src/source.c src/arena.c src/buf.c */
 /* Lists of rules against an evaluator that does nothing but look for the nearest rule. Random lists over a
  * small tree come from a fixed seed, so that a failure comes again. */
 #include <setjmp.h>
