@@ -38,7 +38,7 @@ static const char *format(struct arena *a, const char *fmt, va_list ap)
 static enum diag_severity severity_of(const struct diag_list *l, enum diag_id id)
 {
     enum diag_severity usual = TABLE[id].severity;
-    bool cut = id == DIAG_CEILING_CUT || usual == DIAG_WARNING;
+    bool cut = id == DIAG_CEILING_CUT || id == DIAG_REOPENED || usual == DIAG_WARNING;
     return l->strict && cut ? DIAG_ERROR : usual;
 }
 

@@ -6,8 +6,9 @@
 #   - tables and manuals name every clause, option, message, loss, key and word that the sources have
 #   - the hexdump in docs/artifacts.md is what the compiler writes; the manuals pass mandoc's checks
 #
-# Tags of a fenced block: KIND, KIND-note TEXT, KIND-error TEXT with KIND one of sbx, yaml, skill; behind KIND
-# `same` (equal artifacts to the block before) or `ceiling` (holds for the next block). TEXT must be in stderr.
+# Tags of a fenced block: KIND, KIND-note TEXT, KIND-error TEXT, KIND-dump with KIND one of sbx, yaml, skill; behind
+# KIND `same` (equal to the block before) or `ceiling` (holds for the next block). TEXT must be in stderr. KIND-dump:
+# not every target holds it, so it is dumped, and compiling it for all four names what is refused.
 # shellcheck disable=SC2016 # backticks of Markdown
 set -u
 build=${1:-build/release}
@@ -86,13 +87,35 @@ equal_artifacts() {
     done
 }
 
+# Of several profiles `purge` is meant. $1 file
+pick() {
+    profile=
+    ! grep -qE '^ *(profile|scope) purge |^ *purge: \{|scopes: \{purge: ' "$1" || profile='--profile purge'
+}
+
+# $1 place, $2 text or `same`, $3 file
+try_dump() {
+    made=$work/made/$(basename "$3")
+    # shellcheck disable=SC2086 # two words or none
+    with_tree dump -t landlock $profile "$3" >"$made.dump"
+    check "$1: is understood" test $? = 0
+    [ "$2" != same ] || check "$1: means the same as the block before" cmp -s "$last.dump" "$made.dump"
+    last=$made
+}
+
 # $1 place, $2 how (plain, note, error), $3 text or `same`, $4 file
 try_block() {
+    pick "$4"
+    if [ "$2" = dump ]; then
+        try_dump "$1" "$3" "$4"
+        return
+    fi
     made=$work/made/$(basename "$4")
     if [ -n "$ceiling" ]; then
         compile_all "$4" -o "$made" --ceiling "$ceiling"
     else
-        compile_all "$4" -o "$made"
+        # shellcheck disable=SC2086 # two words or none
+        compile_all $profile "$4" -o "$made"
     fi
     status=$?
     if [ "$2" = error ]; then
@@ -144,7 +167,8 @@ test_language() {
     done
     check "language.md has declarations" test "$blocks" -gt 40
     # A clause of the key table has a heading; `fs_read`, `fs_write` and the like share one.
-    sed -n '/^const struct key key_profile/,/^};/s/.*\.yaml = "\([a-z_]*\)".*/`\1`/p' "$top/src/frontend/keys.c" >"$work/names"
+    sed -n '/^const struct key key_profile/,/^};/{s/.*\.yaml = "\([a-z_]*\)".*/`\1`/p; s/.*PATH_ROW("[a-z -]*", "\([a-z_]*\)".*/`\1`/p;}' \
+        "$top/src/frontend/keys.c" >"$work/names"
     grep '^### ' "$docs/language.md" >"$work/headings"
     n=0
     while read -r clause; do
