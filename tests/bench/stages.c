@@ -9,9 +9,8 @@
 #include "backends/backend.h"
 #include "bench.h"
 #include "frontend/frontend.h"
+#include "inputs.h"
 #include "output.h"
-#include "policy.h"
-#include "preset.h"
 
 enum { MAX_TARGETS = 4 };
 
@@ -20,18 +19,6 @@ static void stage(const char *name, uint64_t *since)
     uint64_t now = bench_now_ns();
     printf("%s %llu\n", name, (unsigned long long)(now - *since));
     *since = bench_now_ns();
-}
-
-static const struct decl_profile *parse_preset(const char *name, struct arena *a, struct diag_list *diags)
-{
-    for (size_t i = 0; i < n_preset_texts; i++) {
-        if (strcmp(preset_texts[i].name, name) != 0)
-            continue;
-        struct decl_file file = {0};
-        fe_dsl.parse(source_new(a, name, preset_texts[i].text, preset_texts[i].len), FE_DECLARATION, a, diags, &file);
-        return file.profiles[0];
-    }
-    return NULL;
 }
 
 static void fail(const struct diag_list *diags)
@@ -78,22 +65,21 @@ int main(int argc, char **argv)
     uint64_t since = bench_now_ns();
     arena_init(&a, NULL, NULL);
     diag_init(&diags, &a);
-    const struct source *src = source_read(&a, argv[1]);
-    const struct frontend *fe = fe_by_suffix(argv[1]);
-    if (!src || !fe || !getcwd(cwd, sizeof cwd))
+    struct inputs in = {&a, &diags};
+    struct policy_input declaration = {0};
+    const struct frontend *fe = NULL;
+    const char *why = NULL;
+    if (!getcwd(cwd, sizeof cwd) || !inputs_read(&in, argv[1], NULL, FE_DECLARATION, NULL, &declaration, &fe, &why))
         return 2;
-    stage("read", &since);
-    struct decl_file file = {0};
-    fe->parse(src, FE_DECLARATION, &a, &diags, &file);
     stage("parse", &since);
-    uint32_t text = src->len;
+    uint32_t text = declaration.profile->span.src->len;
     struct resolve_env env = {.base = cwd, .work_dir = cwd, .home = "/home/bench", .host = !strcmp(argv[3], "host")};
-    struct policy_request request = {.profile = file.profiles[0], .env = &env, .image = "debian:12", .preset = parse_preset};
+    struct policy_request request = {.declaration = declaration, .env = &env, .image = "debian:12", .preset = inputs_preset};
     size_t n = emit_all(argv[2], &request, argv[4], &a, &diags, files, &since), output = 0;
     if (diags.n_errors)
         fail(&diags);
     const char *path = NULL;
-    const char *why = output_write(&a, files, n, &path);
+    why = output_write(&a, files, n, &path);
     if (why) {
         fprintf(stderr, "%s %s\n", path, why);
         return 2;
