@@ -8,6 +8,7 @@ A case is
     input.sbx input.yml SKILL.md    one or more; all of them must give byte-equal artifacts
     ceiling*.yml           (optional) each becomes a --ceiling
     args                   (optional) further words for sbxc, one a line
+    dump                   (optional, empty) no target holds it: dump must print it all the same, the same for all inputs
     command                (optional) replaces the common words below as well, one a line
     expect/status          exit status
     expect/stderr.EXT      what is said about each input
@@ -16,7 +17,8 @@ A case is
     expect/ir.txt          the policy behind them, as `sbxc dump` prints it
     expect/sha256          of every artifact, byte for byte
 
-A file in expect/ is a check, an absent one is not; but every case checks status, stderr and sha256.
+A file in expect/ is a check, an absent one is not; but every case checks status, stderr and sha256. What dump prints is
+a declaration too: compiled again it must give the same dump and the same artifacts.
 """
 import difflib
 import hashlib
@@ -73,6 +75,7 @@ class Case:
         )
 
     def run(self, scratch):
+        self.scratch = scratch
         self.tree = os.path.join(scratch, "tree")
         for d in ("ws", "home/u", "skill"):
             os.makedirs(os.path.join(self.tree, d))
@@ -91,6 +94,8 @@ class Case:
             self.problems.append("no input")
         elif first[1]["status"] == b"0\n":
             self.artifacts(first[0], first[1])
+        elif os.path.exists(os.path.join(self.dir, "dump")):
+            self.understood()
         self.results.update(first[1] if first else {})
         for key in [k for k in self.results if k.startswith(".")]:
             del self.results[key]
@@ -129,13 +134,49 @@ class Case:
             )
         return got
 
+    def dump(self, name, target, args):
+        r = self.sbxc_run(["dump", "-t", target, "--sysroot", self.tree] + args + [name])
+        if r.returncode:
+            self.problems.append("dump of %s: %s" % (os.path.basename(name), r.stderr.decode(errors="replace")))
+        return r.stdout
+
+    def understood(self):
+        """What no target holds yet is known all the same, in every spelling."""
+        dumps = [self.dump(name, self.targets[-1], self.args) for name in self.inputs]
+        self.results["ir.txt"] = dumps[0]
+        for name, text in zip(self.inputs, dumps):
+            if text != dumps[0]:
+                self.problems.append("%s and %s differ in their dump\n%s" % (self.inputs[0], name, diff(dumps[0], text)))
+        self.read_again(dumps[0], [self.targets[-1]], None)
+
+    def read_again(self, text, targets, got):
+        """A dump is a declaration: dumped and compiled again it is the same. The ceilings are in it already."""
+        again = os.path.join(self.scratch, "again.sbx")
+        with open(again, "wb") as f:
+            f.write(text)
+        args = list(self.args)
+        for word in ("--ceiling", "--profile", "--from"):
+            while word in args:
+                at = args.index(word)
+                del args[at : at + 2]
+        args = [a for a in args if a not in ("--strict", "--portable", "--ceiling-env")]
+        if b"\n  trust core\n" in text and "--trust-core" not in args:
+            args.append("--trust-core")
+        second = self.dump(again, targets[0], args)
+        if second != text:
+            self.problems.append("the dump for %s read again is another\n%s" % (targets[0], diff(text, second)))
+        for t in targets if got else []:
+            out = os.path.join(self.scratch, "again" + SUFFIX[t])
+            r = self.sbxc_run(["-t", t, "--sysroot", self.tree] + args + ["-o", out, again])
+            if r.returncode or read(out) != got["." + t]:
+                self.problems.append("%s: the dump compiled is another artifact\n%s" % (t, r.stderr.decode(errors="replace")))
+
     def artifacts(self, name, got):
         """The forms that people review."""
-        dump = ["dump", "-t", self.targets[-1], "--sysroot", self.tree] + self.args + [name]
-        r = self.sbxc_run(dump)
-        if r.returncode:
-            self.problems.append("dump: %s" % r.stderr.decode(errors="replace"))
-        self.results["ir.txt"] = r.stdout
+        self.results["ir.txt"] = self.dump(name, self.targets[-1], self.args)
+        for same in ([t for t in self.targets if t != "seatbelt"], [t for t in self.targets if t == "seatbelt"]):
+            if same:
+                self.read_again(self.dump(name, same[0], self.args), same, got)
         for t in self.targets:
             if t == "seatbelt":
                 self.results[TEXT[t]] = got[".seatbelt"]
