@@ -421,18 +421,30 @@ static bool passes(const struct ask *k, const char *name)
     return env_names_cover(&k->env_allow, name) && !env_names_meet(&k->env_deny, name);
 }
 
+/* The names of the standard preset are nobody's wish where the scope does not say it: what the parent lacks goes. */
+static struct env_names scope_names(struct ask_context *c, const struct ask *own, const struct ask *parent)
+{
+    struct env_names names = {0};
+    for (size_t i = 0; i < own->env_allow.n; i++) {
+        const struct ir_env_name *x = &own->env_allow.items[i];
+        if (x->span.src || own->env_preset.text || passes(parent, x->name))
+            env_names_add(&names, c->arena, x->name, x->span);
+    }
+    return names;
+}
+
 static void scope_env(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
 {
     const struct decl_profile *d = own->decl;
     if (!d->env_preset.text && !d->n_env_allow && !d->n_env_deny && !d->n_env_set && !d->n_uses)
         return;
     out->env_preset = own->env_preset;
-    out->env_allow = own->env_allow;
+    out->env_allow = scope_names(c, own, parent);
     out->env_deny = own->env_deny;
     out->env_set = own->env_set;
     out->n_env_set = own->n_env_set;
-    for (size_t i = 0; i < own->env_allow.n; i++) {
-        const struct ir_env_name *x = &own->env_allow.items[i];
+    for (size_t i = 0; i < out->env_allow.n; i++) {
+        const struct ir_env_name *x = &out->env_allow.items[i];
         bool within = env_names_cover(&parent->env_allow, x->name);
         /* What the parent takes away must be taken away here too. */
         for (size_t j = 0; j < parent->env_deny.n && within; j++)
@@ -477,7 +489,7 @@ static void scope_rest(struct ask_context *c, struct ask *out, const struct ask 
     if (own->preset.text) {
         out->preset = own->preset;
         if (strength(&own->preset) > strength(&parent->preset))
-            wider(c, own->preset.span, parent, parent->preset.span, own->preset.text);
+            wider(c, own->preset.span, parent, parent->preset.span, arena_printf(c->arena, "system %s", own->preset.text));
     }
     if (own->trust != DECL_TRUST_UNSAID) {
         out->trust = own->trust;

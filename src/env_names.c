@@ -117,6 +117,7 @@ static void normalise(struct env_names *l, struct arena *a, bool (*under)(const 
             kept[w++] = l->items[i];
     }
     l->items = kept;
+    l->cap = l->n; /* as kept was made */
     l->n = w;
 }
 

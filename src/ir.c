@@ -361,12 +361,12 @@ static void limit_features(const struct ir_policy *p, struct ir_need out[])
 void ir_features(const struct ir_policy *p, struct ir_need out[IR_FEATURE_COUNT])
 {
     memset(out, 0, IR_FEATURE_COUNT * sizeof *out);
+    if (!p->exec_default)
+        need(out, IR_NEEDS_EXEC_LIST, p->exec_span);
     for (size_t i = 0; i < p->n_rules; i++)
         rule_features(p, &p->rules[i], out);
     for (size_t i = 0; i < p->n_patterns; i++)
         need(out, IR_NEEDS_PATTERN, p->patterns[i].span);
-    if (!p->exec_default)
-        need(out, IR_NEEDS_EXEC_LIST, p->exec_span);
     network_features(&p->network, out);
     limit_features(p, out);
     if (p->n_env_deny)

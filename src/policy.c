@@ -241,8 +241,11 @@ static void add_given(struct maker *m)
     add_skill_dir(m, &skill);
     if (strcmp(m->ask.preset.text, "none") != 0)
         add_preset(m, m->ask.preset.text, m->ask.exec_default, &given, &skill);
-    for (size_t i = 0; i < m->q->n_ceilings; i++)
+    for (size_t i = 0; i < m->q->n_ceilings; i++) {
+        if (m->ask.exec_default && !m->ceilings[i]->exec_default)
+            m->ask.exec_span = m->ceilings[i]->exec_span;
         m->ask.exec_default &= m->ceilings[i]->exec_default;
+    }
     if (!m->ask.exec_default)
         add_preset(m, "loader", true, &loaders, &skill);
     for (size_t i = 0; i < skill.n; i++)
