@@ -335,7 +335,8 @@ bool ask_pattern_within(struct ask_context *c, const struct ir_pattern *x, const
     }
     /* Within a folder that is granted as a whole: nothing is taken away beneath. */
     const char *folder = arena_strn(c->arena, x->glob, pattern_prefix(x->glob));
-    const struct ir_rule at = {.path = *folder ? folder : "/", .root = x->root};
+    const char *path = *folder ? folder : "/";
+    const struct ir_rule at = {.path = path, .path_len = (uint32_t)strlen(path), .root = x->root};
     unsigned allowed = 0;
     for (size_t i = 0; i < k->rules.n; i++) {
         const struct ir_rule *r = &k->rules.items[i];

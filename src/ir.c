@@ -17,7 +17,7 @@ static unsigned rank(unsigned char c)
 }
 
 /* Eight bytes at a time: lists of paths are sorted by this, and neighbours begin alike. */
-static int compare(const char *a, size_t a_len, const char *b, size_t b_len)
+int ir_path_order(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t i = 0, n = a_len < b_len ? a_len : b_len;
     for (uint64_t x, y; n - i >= sizeof x; i += sizeof x) {
@@ -34,11 +34,14 @@ static int compare(const char *a, size_t a_len, const char *b, size_t b_len)
 
 int ir_path_cmp(const char *a, const char *b)
 {
-    return compare(a, strlen(a), b, strlen(b));
+    return ir_path_order(a, strlen(a), b, strlen(b));
 }
 
 bool ir_path_within(const char *path, const char *dir)
 {
+    /* Most paths are neighbours by their first letter already, or none at all. */
+    if (dir[0] && dir[0] == path[0] && dir[1] && dir[1] != path[1])
+        return false;
     size_t n = strlen(dir);
     if (strncmp(path, dir, n) != 0)
         return false;
@@ -51,7 +54,7 @@ static const struct ir_rule *rule_at(const struct ir_policy *p, const char *path
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
         const struct ir_rule *r = &p->rules[mid];
-        int order = r->root != IR_ROOT_SLASH ? 1 : compare(r->path, strlen(r->path), path, len);
+        int order = r->root != IR_ROOT_SLASH ? 1 : ir_path_order(r->path, strlen(r->path), path, len);
         if (!order)
             return r;
         if (order < 0)

@@ -272,6 +272,8 @@ struct ir_policy {
 
 /* Folder first, then all beneath it: byte order with '/' below every other byte. */
 int ir_path_cmp(const char *a, const char *b);
+/* The same where the lengths are known. */
+int ir_path_order(const char *a, size_t a_len, const char *b, size_t b_len);
 /* Is `path` equal to `dir` or beneath it, by whole components? */
 bool ir_path_within(const char *path, const char *dir);
 

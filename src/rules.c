@@ -1,7 +1,8 @@
 #include "rules.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "sort.h"
 
 void rules_add(struct rule_list *l, struct arena *a, struct ir_rule r)
 {
@@ -13,7 +14,7 @@ int rules_order(const struct ir_rule *a, const struct ir_rule *b)
 {
     if (a->root != b->root)
         return a->root < b->root ? -1 : 1;
-    return ir_path_cmp(a->path, b->path);
+    return ir_path_order(a->path, a->path_len, b->path, b->path_len);
 }
 
 /* Among rules of one path the strongest origin comes first, then the first written: order of writing has no
@@ -59,8 +60,7 @@ void rules_reserve(struct rule_list *l, struct arena *a, size_t n)
 
 void rules_sort(struct rule_list *l)
 {
-    if (l->n > 1)
-        qsort(l->items, l->n, sizeof *l->items, by_place_and_origin);
+    sort_list(l->items, l->n, sizeof *l->items, by_place_and_origin);
 }
 
 void rules_merge(struct rule_list *l)
@@ -80,7 +80,12 @@ void rules_merge(struct rule_list *l)
 
 bool rules_contain(const struct ir_rule *above, const struct ir_rule *r)
 {
-    return above->root == r->root && ir_path_within(r->path, above->path);
+    size_t n = above->path_len;
+    if (above->root != r->root || n > r->path_len)
+        return false;
+    /* "/" ends in the slash that others are followed by; "" is the root of a variable. */
+    bool whole = n == r->path_len || r->path[n] == '/' || (n && above->path[n - 1] == '/');
+    return whole && !memcmp(r->path, above->path, n);
 }
 
 /* ---- Sweeping sorted lists ------------------------------------------------------------------------------ */
@@ -150,22 +155,21 @@ void rules_fold(struct rule_list *l)
         return;
     arena_init(&scratch, NULL, NULL);
     struct sweep s = {.arena = &scratch};
-    /* The stack points into the list, which shrinks as it goes: kept rules are copied for it. */
-    struct ir_rule *kept = arena_array(&scratch, l->n, sizeof *kept);
+    /* In place: the stack points to rules that are kept, which stand where they will stay. */
     size_t w = 0;
     for (size_t i = 0; i < l->n; i++) {
-        kept[w] = l->items[i];
-        struct level *now = enter(&s, &kept[w]);
+        struct ir_rule *r = &l->items[w];
+        *r = l->items[i];
+        struct level *now = enter(&s, r);
         unsigned above = s.n > 1 ? s.levels[s.n - 2].out : 0;
-        now->out = apply(above, &kept[w]);
+        now->out = apply(above, r);
         if (repeats(&s)) {
             s.n--;
             continue;
         }
-        kept[w] = normal(&kept[w], above, now->out);
+        *r = normal(r, above, now->out);
         w++;
     }
-    memcpy(l->items, kept, w * sizeof *kept);
     l->n = w;
     arena_done(&scratch);
 }
@@ -347,7 +351,7 @@ void rules_weak_exec(struct rule_list *l)
 /* The index of the first rule behind a path. */
 static size_t behind(const struct rule_list *l, uint8_t root, const char *path)
 {
-    struct ir_rule probe = {.root = root, .path = path};
+    const struct ir_rule probe = {.root = root, .path = path, .path_len = (uint32_t)strlen(path)};
     size_t lo = 0, hi = l->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
