@@ -104,6 +104,7 @@ struct decl_profile {
 /* One input file. */
 struct decl_file {
     const struct source *src;
+    const char *shape; /* the name of another system's shape that was asked for, or NULL: known by its marker */
     struct decl_profile **profiles; /* scopes too */
     size_t n_profiles, cap_profiles;
     struct ir_text *includes; /* names of files, as written */

@@ -165,7 +165,7 @@ static void report_same_names(struct reader *r)
     }
 }
 
-bool inputs_read(struct inputs *in, const char *path, const char *from, enum fe_role role, const char *name,
+bool inputs_read(struct inputs *in, const char *path, const char *from, const char *shape, enum fe_role role, const char *name,
                  struct policy_input *out, const struct frontend **out_fe, const char **out_usage)
 {
     const struct frontend *fe = from ? fe_find(from) : fe_by_suffix(path);
@@ -181,7 +181,7 @@ bool inputs_read(struct inputs *in, const char *path, const char *from, enum fe_
         return false;
     }
     struct reader *r = ARENA_NEW(in->arena, struct reader);
-    struct decl_file file = {0};
+    struct decl_file file = {.shape = shape};
     *r = (struct reader){.in = in, .role = role};
     fe->parse(src, role, in->arena, in->diags, &file);
     r->files[r->n_files++] = (struct file){resolve_absolute(in->arena, "", path), true};

@@ -23,6 +23,7 @@
 #include "diag_json.h"
 #include "frontend/fmt.h"
 #include "frontend/frontend.h"
+#include "frontend/shapes.h"
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
@@ -283,6 +284,8 @@ static const char *check_words(const struct options *o)
         return "--check and --write are for `sbxc fmt`";
     if (o->from && !fe_find(o->from))
         return "--from takes dsl, yaml or skill";
+    if (o->shape && !shape_find(o->shape))
+        return "--shape takes clawtool, littleghost or rustyclaw";
     if (o->format && strcmp(o->format, "native") != 0 && strcmp(o->format, "text") != 0)
         return "--format takes native or text";
     if (o->resolve && strcmp(o->resolve, "host") != 0 && strcmp(o->resolve, "none") != 0)
@@ -403,9 +406,9 @@ static const char *read_inputs(struct driver *d)
     struct inputs in = {&d->arena, &d->diags};
     const struct frontend *fe;
     d->ceilings = arena_array(&d->arena, o->ceilings.n, sizeof *d->ceilings);
-    d->has_inputs = inputs_read(&in, o->operands.items[0], o->from, FE_DECLARATION, o->profile, &d->declaration, &fe, &why);
+    d->has_inputs = inputs_read(&in, o->operands.items[0], o->from, o->shape, FE_DECLARATION, o->profile, &d->declaration, &fe, &why);
     for (size_t i = 0; i < o->ceilings.n && !why; i++)
-        d->has_inputs &= inputs_read(&in, o->ceilings.items[i], NULL, FE_CEILING, NULL, &d->ceilings[i], &fe, &why);
+        d->has_inputs &= inputs_read(&in, o->ceilings.items[i], NULL, NULL, FE_CEILING, NULL, &d->ceilings[i], &fe, &why);
     return why;
 }
 

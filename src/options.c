@@ -26,6 +26,7 @@ static const struct option OPTIONS[] = {
     {'t', "target", "NAME,...", "targets to compile for; else by the suffix of -o", COMMAS, FIELD(targets)},
     {'o', "output", "FILE", "where the artifact goes, `-` for standard output; a prefix with several targets", TEXT, FIELD(output)},
     {0, "from", "KIND", "what the input is: dsl, yaml or skill; else by its suffix", TEXT, FIELD(from)},
+    {0, "shape", "NAME", "whose keys the YAML holds: clawtool, littleghost, rustyclaw; else by its marker", TEXT, FIELD(shape)},
     {0, "profile", "NAME", "which profile of the input, where it holds several", TEXT, FIELD(profile)},
     {0, "ceiling", "FILE", "grant no more than this file allows; may be repeated", LIST, FIELD(ceilings)},
     {'D', "define", "NAME=PATH", "what $NAME stands for in paths", VAR, 0},

@@ -22,7 +22,7 @@ struct options {
     struct string_list targets, ceilings, accepted, late;
     struct resolve_var *vars;
     size_t n_vars, cap_vars;
-    const char *output, *from, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
+    const char *output, *from, *shape, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
     bool strict, portable, trust_core, check, write, help, version;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "keys.h"
+#include "shapes.h"
 #include "yaml_tree.h"
 
 _Static_assert((int)YAML_MAX_DEPTH == (int)KEYS_MAX_DEPTH, "both syntaxes nest alike");
@@ -443,6 +444,27 @@ static void read_section(struct reader *r, struct yaml_node *section)
         diag_add(r->diags, DIAG_CEILING_DISABLED, at, "this ceiling holds although `enabled` is not true");
 }
 
+/* Another system's keys, by marker or by name. False: they are native, or robot_lab's. */
+static bool read_shape(struct reader *r, struct yaml_node *root, struct decl_profile *first)
+{
+    bool wrong = false;
+    const char *named = r->file->shape;
+    const struct shape *shape = named ? shape_find(named) : shape_marked(r->diags, root, &wrong);
+    if (wrong)
+        return true;
+    if (!shape)
+        return false;
+    if (named && !shape->marker(root)) {
+        struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, root->span, "this is no file of the shape %s", named);
+        diag_hint(r->diags, d, "docs/shapes.md has its keys");
+        return true;
+    }
+    struct shape_reader s = {.arena = r->arena, .diags = r->diags, .file = r->file};
+    if (yaml_vet(r->diags, root))
+        shape->read(&s, root, first);
+    return true;
+}
+
 static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind kind, struct decl_profile *first)
 {
     if (root->kind != YAML_MAP) {
@@ -453,6 +475,8 @@ static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind k
     struct yaml_node *section = kind == YAML_CEILING ? yaml_get(root, "sandbox") : NULL;
     if (kind == YAML_FRONT_MATTER)
         read_front_matter(r, root);
+    else if (read_shape(r, root, first))
+        return;
     else if (section)
         read_section(r, section);
     else
