@@ -26,7 +26,7 @@ enum decl_path_flag {
 };
 
 struct decl_path {
-    const char *text; /* len bytes, may hold any byte (a NUL is an error of resolution) */
+    const char *text; /* len bytes and a NUL; may hold any byte (a NUL is an error of resolution) */
     uint32_t len;
     uint8_t allow, deny; /* sets of ir_access, without the exec of the exec default */
     uint8_t flags;       /* set of decl_path_flag */

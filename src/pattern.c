@@ -307,7 +307,7 @@ bool pattern_meets(const char *a, const char *b)
 /* The lists of ksh and bash, `@(a|b)`. Those that begin with `?` or `*` hold a pattern character anyway. */
 static bool is_list(const char *s, size_t len)
 {
-    return len > 1 && memchr("?*+@!", s[0], 5) && s[1] == '(';
+    return len > 1 && s[1] == '(' && memchr("?*+@!", s[0], 5);
 }
 
 static size_t first_special(const char *text, size_t len)

@@ -49,10 +49,15 @@ static const char *word_form(struct resolver *r, const struct decl_path *p, cons
     return arena_printf(r->arena, "write `%s` %s the path", word, where);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static bool check_text(struct resolver *r, const struct decl_path *p)
 {
     size_t blank = 0;
-    while (blank < p->len && strchr(" \t\r\n", p->text[blank]) && p->text[blank])
+    while (blank < p->len && is_blank(p->text[blank]))
         blank++;
     if (blank == p->len) {
         struct diag *d = complain(r, DIAG_BAD_PATH, p, 0, 0, p->len ? "this path is blank" : "this path is empty");
@@ -68,7 +73,7 @@ static bool check_text(struct resolver *r, const struct decl_path *p)
         diag_add(r->diags, DIAG_TOO_LARGE, p->span, "a path is longer than %d bytes", MAX_TEXT_BYTES);
         return false;
     }
-    if (strchr(" \t\r\n", p->text[p->len - 1]))
+    if (is_blank(p->text[p->len - 1]))
         diag_add(r->diags, DIAG_TRAILING_BLANK, p->span, "this path ends in a blank, which is taken as part of the name");
     return true;
 }
@@ -226,8 +231,54 @@ static bool check_pattern(struct resolver *r, const struct decl_path *p, struct 
     return true;
 }
 
-/* The path as an absolute text, links and `..` still in it, beneath the root in *root_kind. NULL after an error.
- * For a pattern pattern->s is set. */
+/* Absolute and made of plain components, as absolute() leaves it. */
+static bool is_plain(const char *s, size_t len)
+{
+    if (!len || s[0] != '/')
+        return false;
+    const char *end = s + len;
+    for (const char *slash = s; slash && len > 1; slash = memchr(slash + 1, '/', (size_t)(end - slash - 1))) {
+        const char *c = slash + 1;
+        if (c == end || *c == '/' || (*c == '.' && (c + 1 == end || c[1] == '/')))
+            return false;
+    }
+    return true;
+}
+
+/* Appends the components of s but for empty ones and `.`, each behind a slash. */
+static char *put_components(char *w, const char *s, size_t len)
+{
+    for (const char *end = s + len; s < end; s++) {
+        const char *slash = memchr(s, '/', (size_t)(end - s));
+        size_t n = (size_t)((slash ? slash : end) - s);
+        if (n && !(n == 1 && *s == '.')) {
+            *w++ = '/';
+            memcpy(w, s, n);
+            w += n;
+        }
+        s += n;
+    }
+    return w;
+}
+
+static const char *absolute(struct arena *a, const char *root, const char *rest, size_t len)
+{
+    size_t root_len = strlen(root);
+    char *out = arena_alloc(a, root_len + len + 3);
+    char *w = put_components(put_components(out, root, root_len), rest, len);
+    if (w == out)
+        *w++ = '/';
+    *w = '\0';
+    return out;
+}
+
+const char *resolve_absolute(struct arena *a, const char *base, const char *path)
+{
+    return *path ? absolute(a, *path == '/' ? "" : base, path, strlen(path)) : NULL;
+}
+
+/* The path as an absolute text of plain components, links and `..` still in it, beneath the root in *root_kind.
+ * NULL after an error. For a pattern pattern->s is set, and the text ends in it as it was written. */
 static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind, struct text *pattern)
 {
     struct text rest = {p->text, p->len};
@@ -244,29 +295,12 @@ static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t
     }
     if (!root && !(rest.len && rest.s[0] == '/') && !(rest.len == 0 && p->text[0] == '/'))
         root = r->env->base;
-    return arena_printf(r->arena, "%s/%.*s", root ? root : "", (int)rest.len, rest.s);
-}
-
-const char *resolve_absolute(struct arena *a, const char *base, const char *path)
-{
-    if (!*path)
-        return NULL;
-    const char *whole = *path == '/' ? path : arena_printf(a, "%s/%s", base, path);
-    char *out = arena_alloc(a, strlen(whole) + 2), *w = out;
-    for (const char *s = whole; *s;) {
-        s += strspn(s, "/");
-        size_t n = strcspn(s, "/");
-        if (n && !(n == 1 && s[0] == '.')) {
-            *w++ = '/';
-            memcpy(w, s, n);
-            w += n;
-        }
-        s += n;
-    }
-    if (w == out)
-        *w++ = '/';
-    *w = '\0';
-    return out;
+    if (pattern->s)
+        return arena_printf(r->arena, "%s/%.*s", root ? root : "", (int)rest.len, rest.s);
+    /* Most paths are written as they are: all systems share the text. */
+    if (!root && rest.s == p->text && rest.len == p->len && is_plain(p->text, p->len))
+        return p->text;
+    return absolute(r->arena, root ? root : "", rest.s, rest.len);
 }
 
 /* ---- Walking -------------------------------------------------------------------------------------------- */
@@ -496,8 +530,8 @@ static void add_alias(struct resolver *r, const char *name, const char *path)
 
 static bool has_dot_dot(const char *path)
 {
-    for (const char *s = path; (s = strstr(s, "/..")); s += 3)
-        if (s[3] == '/' || !s[3])
+    for (const char *s = path; (s = strchr(s, '/')); s++)
+        if (s[1] == '.' && s[2] == '.' && (s[3] == '/' || !s[3]))
             return true;
     return false;
 }
@@ -639,7 +673,6 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
     const char *text = expand(r, p, &root, &pattern);
     if (!text)
         return RESOLVE_ERROR;
-    const char *path = resolve_absolute(r->arena, "", text);
     *out = (struct ir_rule){.span = p->span, .root = root, .type = IR_TYPE_ANY};
     *out_pattern = pattern.s != NULL;
     if (p->flags & DECL_OPTIONAL)
@@ -655,7 +688,7 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
     /* What is made later has the kind that the words say. */
     if (!r->env->host || root != IR_ROOT_SLASH)
         out->type = p->flags & DECL_CREATE ? IR_TYPE_DIR : p->flags & DECL_CREATE_FILE ? IR_TYPE_FILE : IR_TYPE_ANY;
-    enum resolve_result result = *out_pattern ? pattern_path(r, p, text, pattern.len, want, out) : whole_path(r, p, path, want, out);
+    enum resolve_result result = *out_pattern ? pattern_path(r, p, text, pattern.len, want, out) : whole_path(r, p, text, want, out);
     if (result != RESOLVED)
         return result;
     out->path_len = (uint32_t)strlen(out->path);

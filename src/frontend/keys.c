@@ -308,7 +308,8 @@ static void add_socket(struct key_builder *b, const struct key_value *v)
         at.len -= 5u + 2u * v->quoted;
     }
     p->sockets = arena_grow(b->arena, p->sockets, &p->cap_sockets, p->n_sockets + 1, sizeof *p->sockets);
-    p->sockets[p->n_sockets++] = (struct decl_path){.text = v->text + 5, .len = (uint32_t)v->len - 5, .span = at};
+    p->sockets[p->n_sockets++] = (struct decl_path){
+        .text = arena_strn(b->arena, v->text + 5, v->len - 5), .len = (uint32_t)v->len - 5, .span = at};
 }
 
 static void add_entry(struct key_builder *b, const struct key *k, const struct key_value *v)
@@ -341,9 +342,9 @@ static void add_entry(struct key_builder *b, const struct key *k, const struct k
 
 /* ---- Paths ---------------------------------------------------------------------------------------------- */
 
-static struct decl_path path_of(const struct key *k, const struct key_value *v)
+static struct decl_path path_of(struct key_builder *b, const struct key *k, const struct key_value *v)
 {
-    return (struct decl_path){.text = v->text,
+    return (struct decl_path){.text = arena_strn(b->arena, v->text, v->len),
                               .len = (uint32_t)v->len,
                               .allow = k->allow,
                               .deny = k->deny,
@@ -355,7 +356,7 @@ static void add_path(struct key_builder *b, const struct key *k, const struct ke
 {
     struct decl_profile *p = b->profile;
     p->paths = arena_grow(b->arena, p->paths, &p->cap_paths, p->n_paths + 1, sizeof *p->paths);
-    p->paths[p->n_paths++] = path_of(k, v);
+    p->paths[p->n_paths++] = path_of(b, k, v);
 }
 
 /* The fs_ spelling is robot_lab's; there `fs_write` may not mean reading, here it does, and says so. */
@@ -369,7 +370,7 @@ static void add_fs_write(struct key_builder *b, const struct key *k, const struc
 
 static void set_workdir(struct key_builder *b, const struct key *k, const struct key_value *v)
 {
-    b->profile->workdir = path_of(k, v);
+    b->profile->workdir = path_of(b, k, v);
 }
 
 static void set_skill_dir(struct key_builder *b, const struct key *k, const struct key_value *v)
@@ -381,7 +382,7 @@ static void set_skill_dir(struct key_builder *b, const struct key *k, const stru
         return;
     }
     p->skill_dir = DECL_SKILL_DIR_PATH;
-    p->skill_dir_path = path_of(k, v);
+    p->skill_dir_path = path_of(b, k, v);
 }
 
 /* ---- Names of variables --------------------------------------------------------------------------------- */
@@ -485,7 +486,7 @@ static void add_param(struct key_builder *b, const struct key *k, const struct k
         }
     p->params = arena_grow(b->arena, p->params, &p->cap_params, p->n_params + 1, sizeof *p->params);
     p->params[p->n_params++] = (struct decl_param){.name = arena_strn(b->arena, name->text, name->len),
-                                                   .value = v ? path_of(k, v) : (struct decl_path){0},
+                                                   .value = v ? path_of(b, k, v) : (struct decl_path){0},
                                                    .span = name->span};
 }
 
