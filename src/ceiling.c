@@ -422,11 +422,17 @@ static void cut_process(struct ask_context *c, struct ask *asked, const struct a
 
 void ceiling_apply(struct ask_context *c, struct ask *asked, const struct ask *ceiling)
 {
-    cut_rules(c, asked, ceiling);
-    cut_patterns(c, asked, ceiling);
-    cut_network(c, asked, ceiling);
+    const struct decl_profile *d = ceiling->decl;
     cut_limits(c, asked, ceiling);
     cut_presets(c, asked, ceiling);
+    if (!d->only_said || d->n_paths) {
+        cut_rules(c, asked, ceiling);
+        cut_patterns(c, asked, ceiling);
+    }
+    if (!d->only_said || d->network_said)
+        cut_network(c, asked, ceiling);
+    if (d->only_said)
+        return;
     cut_env(c, asked, ceiling);
     cut_env_set(c, asked, ceiling);
     cut_process(c, asked, ceiling);

@@ -93,6 +93,8 @@ struct decl_profile {
     struct span skill_dir_span;
     bool skill_dir_default; /* unsaid means read: SKILL.md */
 
+    bool only_said; /* a ceiling that lets pass what it does not speak of */
+
     struct decl_param *params;
     size_t n_params, cap_params;
     struct ir_text *uses;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/robot_env.h"
 #include "preset.h"
 #include "resolve.h"
 
@@ -191,6 +192,13 @@ bool inputs_read(struct inputs *in, const char *path, const char *from, const ch
     *out_fe = fe;
     *out = (struct policy_input){pick(in, &file, name), r->profiles, r->n_profiles};
     return out->profile != NULL;
+}
+
+void inputs_environment(struct inputs *in, char *const *environ, struct policy_input *out)
+{
+    struct decl_file *file = ARENA_NEW(in->arena, struct decl_file);
+    robot_env_read(environ, in->arena, in->diags, file);
+    *out = (struct policy_input){file->profiles[0], file->profiles, file->n_profiles};
 }
 
 const struct decl_profile *inputs_preset(const char *name, struct arena *a, struct diag_list *diags)

@@ -19,6 +19,9 @@ struct inputs {
 bool inputs_read(struct inputs *in, const char *path, const char *from, const char *shape, enum fe_role role, const char *name,
                  struct policy_input *out, const struct frontend **out_fe, const char **out_usage);
 
+/* The ceiling that robot_lab's variables are. */
+void inputs_environment(struct inputs *in, char *const *environ, struct policy_input *out);
+
 /* The profile of an embedded preset, or NULL. */
 const struct decl_profile *inputs_preset(const char *name, struct arena *a, struct diag_list *diags);
 

@@ -44,6 +44,7 @@ struct driver {
     struct options options;
     struct resolve_env env;
     struct policy_input declaration, *ceilings;
+    size_t n_ceilings;
     bool has_inputs; /* every file had a profile to go on with */
     struct ir_late late[IR_LATE_MAX];
     size_t n_late;
@@ -308,7 +309,7 @@ static const struct ir_policy *policy_for(struct driver *d, enum ir_system syste
     env->host = system == HOST && !(o->resolve && !strcmp(o->resolve, "none"));
     struct policy_request q = {.declaration = d->declaration,
                                .ceilings = d->ceilings,
-                               .n_ceilings = o->ceilings.n,
+                               .n_ceilings = d->n_ceilings,
                                .env = env,
                                .system = system,
                                .trust_core = o->trust_core,
@@ -405,10 +406,13 @@ static const char *read_inputs(struct driver *d)
     const struct options *o = &d->options;
     struct inputs in = {&d->arena, &d->diags};
     const struct frontend *fe;
-    d->ceilings = arena_array(&d->arena, o->ceilings.n, sizeof *d->ceilings);
+    d->ceilings = arena_array(&d->arena, o->ceilings.n + 1, sizeof *d->ceilings);
     d->has_inputs = inputs_read(&in, o->operands.items[0], o->from, o->shape, FE_DECLARATION, o->profile, &d->declaration, &fe, &why);
     for (size_t i = 0; i < o->ceilings.n && !why; i++)
         d->has_inputs &= inputs_read(&in, o->ceilings.items[i], NULL, NULL, FE_CEILING, NULL, &d->ceilings[i], &fe, &why);
+    d->n_ceilings = o->ceilings.n;
+    if (o->ceiling_env)
+        inputs_environment(&in, environ, &d->ceilings[d->n_ceilings++]);
     return why;
 }
 

@@ -29,6 +29,7 @@ static const struct option OPTIONS[] = {
     {0, "shape", "NAME", "whose keys the YAML holds: clawtool, littleghost, rustyclaw; else by its marker", TEXT, FIELD(shape)},
     {0, "profile", "NAME", "which profile of the input, where it holds several", TEXT, FIELD(profile)},
     {0, "ceiling", "FILE", "grant no more than this file allows; may be repeated", LIST, FIELD(ceilings)},
+    {0, "ceiling-env", NULL, "take robot_lab's variables ROBOT_LAB_SANDBOX__* as a ceiling too", FLAG, FIELD(ceiling_env)},
     {'D', "define", "NAME=PATH", "what $NAME stands for in paths", VAR, 0},
     {0, "late", "NAME,...", "leave these variables to sbxrun -D; NAME:under=NAME where one lies in another", COMMAS, FIELD(late)},
     {0, "base", "DIR", "where relative paths begin (default: the current folder)", TEXT, FIELD(base)},

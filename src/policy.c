@@ -341,9 +341,11 @@ static void decide_trust(struct maker *m)
     const struct ask *k = &m->ask;
     if (k->trust != DECL_TRUST_CORE)
         return;
-    bool granted = m->q->n_ceilings > 0;
+    bool granted = false;
     for (size_t i = 0; i < m->q->n_ceilings; i++)
-        granted &= m->ceilings[i]->trust == DECL_TRUST_CORE;
+        granted |= !m->ceilings[i]->decl->only_said;
+    for (size_t i = 0; i < m->q->n_ceilings; i++)
+        granted &= m->ceilings[i]->trust == DECL_TRUST_CORE || m->ceilings[i]->decl->only_said;
     m->p->core = granted || m->q->trust_core;
     m->p->trust_span = k->trust_span;
     if (m->p->core) {

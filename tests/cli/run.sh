@@ -303,6 +303,43 @@ else
     skip 'a terminal as output' 'script(1) is not installed'
 fi
 
+# ---- robot_lab's variables as a ceiling ------------------------------------------------------------------------
+fresh
+printf 'system none\nread "data"\nwrite "out"\nnetwork open\ntimeout 5m\nenv none\nenv allow "X"\n' > wide.sbx
+dumped() { # NAME WANT-LINES WORD...: the grants, network, environment and limits of the dump
+    name=$1 want=$2
+    shift 2
+    run dump -t landlock "$@"
+    got=$(sed -n "s|$t/||; /# /d; s/^  \\(read\\|write\\|network\\|limits\\|env\\) /\\1 /p" stdout | tr '\n' ';')
+    [ "$status" = 0 ] && [ "$got" = "$want" ] && ok "$name" || bad "$name" "status $status, '$got', $(head -n 3 stderr)"
+}
+dumped 'without --ceiling-env variables mean nothing' \
+    'read "data";write "out";network open;env none;env { allow "X" };limits { timeout 5m; kill-after 2s };' wide.sbx
+export ROBOT_LAB_SANDBOX__TIMEOUT=30
+dumped 'a variable narrows its own axis only' \
+    'read "data";write "out";network open;env none;env { allow "X" };limits { timeout 30s; kill-after 2s };' wide.sbx --ceiling-env
+export ROBOT_LAB_SANDBOX__FS_READ='out, data' ROBOT_LAB_SANDBOX__NETWORK=false
+dumped 'a list of reading leaves writing where reading is' \
+    'read "data";write "out";network none;env none;env { allow "X" };limits { timeout 30s; kill-after 2s };' wide.sbx --ceiling-env
+export ROBOT_LAB_SANDBOX__FS_READ=data
+dumped 'what it does not name goes' \
+    'read "data";network none;env none;env { allow "X" };limits { timeout 30s; kill-after 2s };' wide.sbx --ceiling-env
+unset ROBOT_LAB_SANDBOX__FS_READ
+export ROBOT_LAB_SANDBOX__FS_WRITE=data
+dumped 'a list of writing leaves reading as it is' \
+    'read "data";read "out";network none;env none;env { allow "X" };limits { timeout 30s; kill-after 2s };' wide.sbx --ceiling-env
+for value in off no 0 '"false"' False; do
+    ROBOT_LAB_SANDBOX__NETWORK=$value
+    refused "a network of $value" 1 'environment:' --ceiling-env -t landlock good.sbx -o out/a.landlock
+done
+export ROBOT_LAB_SANDBOX__NETWORK=false ROBOT_LAB_SANDBOX__TIMEUOT=5
+refused 'a misspelt variable' 1 'did you mean `TIMEOUT`' --ceiling-env -t landlock good.sbx -o out/a.landlock
+unset ROBOT_LAB_SANDBOX__TIMEUOT
+ROBOT_LAB_SANDBOX__FS_WRITE=$(printf 'data\n/x')
+refused 'a line break in a variable' 1 'a line break stands in' --ceiling-env -t landlock good.sbx -o out/a.landlock
+unset ROBOT_LAB_SANDBOX__FS_WRITE ROBOT_LAB_SANDBOX__NETWORK ROBOT_LAB_SANDBOX__TIMEOUT
+refused 'an unknown shape' 2 '--shape takes' --shape robotlab -t landlock good.yml -o out/a.landlock
+
 # ---- Sizes ---------------------------------------------------------------------------------------------------
 fresh
 head -c 67108864 /dev/zero | tr '\0' '#' > big.sbx

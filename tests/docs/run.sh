@@ -151,12 +151,15 @@ block() {
         return
     fi
     blocks=$((blocks + 1))
-    try_block "language.md:$2" "${how:-plain}" "$4" "$1.$suffix"
+    try_block "$page:$2" "${how:-plain}" "$4" "$1.$suffix"
     ceiling=
 }
 
-test_language() {
-    split_blocks "$docs/language.md"
+# $1 document: compiles its declarations
+test_blocks() {
+    page=$1
+    split_blocks "$docs/$page"
+    rm -rf "$work/made"
     mkdir "$work/made"
     ceiling=
     last=
@@ -165,6 +168,10 @@ test_language() {
         read -r line kind text <"$tag"
         block "${tag%.tag}" "$line" "${kind:-none}" "$text"
     done
+}
+
+test_language() {
+    test_blocks language.md
     check "language.md has declarations" test "$blocks" -gt 40
     # A clause of the key table has a heading; `fs_read`, `fs_write` and the like share one.
     sed -n '/^const struct key key_profile/,/^};/{s/.*\.yaml = "\([a-z_]*\)".*/`\1`/p; s/.*PATH_ROW("[a-z -]*", "\([a-z_]*\)".*/`\1`/p;}' \
@@ -316,8 +323,25 @@ test_targets() {
     holds_each targets.md clause
 }
 
+# The shapes of other systems, and one example of each.
+test_shapes() {
+    test_blocks shapes.md
+    check "shapes.md has declarations" test "$blocks" -gt 8
+    for example in clawtool.yml littleghost.yml robot_lab.md rustyclaw.yml; do
+        case $example in
+        clawtool.yml) profile='--profile review' ;;
+        littleghost.yml) profile='--profile main' ;;
+        *) profile= ;;
+        esac
+        # shellcheck disable=SC2086 # two words or none
+        with_tree dump -t landlock --resolve none $profile "$top/examples/shapes/$example" >"$work/example.dump"
+        check "examples/shapes/$example is understood" test $? = 0
+    done
+}
+
 make_tree
 test_language
+test_shapes
 test_artifacts
 test_hexdump
 test_targets
