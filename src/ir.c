@@ -79,33 +79,43 @@ bool ir_allows(const struct ir_policy *p, const char *path, unsigned access)
     return (allowed & access) == access;
 }
 
+/* Bytes above 0x7f stay as they are: the DSL's strings are bytes, and UTF-8 stays readable. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
+}
+
+static void put_escape(struct buf *out, unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+        buf_byte(out, '\\');
+        buf_byte(out, c);
+        break;
+    case '\n':
+        buf_str(out, "\\n");
+        break;
+    case '\r':
+        buf_str(out, "\\r");
+        break;
+    case '\t':
+        buf_str(out, "\\t");
+        break;
+    default:
+        buf_printf(out, "\\x%02x", c);
+    }
+}
+
 static void put_quoted(struct buf *out, const char *s, size_t len)
 {
     buf_byte(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        switch (c) {
-        case '"':
-        case '\\':
-            buf_byte(out, '\\');
-            buf_byte(out, c);
-            break;
-        case '\n':
-            buf_str(out, "\\n");
-            break;
-        case '\r':
-            buf_str(out, "\\r");
-            break;
-        case '\t':
-            buf_str(out, "\\t");
-            break;
-        default:
-            /* Bytes above 0x7f stay as they are: the DSL's strings are bytes, and UTF-8 stays readable. */
-            if (c < 0x20 || c == 0x7f)
-                buf_printf(out, "\\x%02x", c);
-            else
-                buf_byte(out, c);
-        }
+    for (size_t i = 0, start; i < len; i++) {
+        for (start = i; i < len && is_plain((unsigned char)s[i]);)
+            i++;
+        buf_put(out, s + start, i - start);
+        if (i < len)
+            put_escape(out, (unsigned char)s[i]);
     }
     buf_byte(out, '"');
 }

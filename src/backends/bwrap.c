@@ -9,11 +9,11 @@
  * sockets by path (a network namespace does not cut them off), other address families, nested namespaces
  * (hence no --disable-userns, which older versions lack and which costs a second namespace).
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../artifact.h"
 #include "../bwrap_words.h"
+#include "../sort.h"
 #include "backend.h"
 #include "runsec.h"
 
@@ -392,10 +392,9 @@ static void collect_confined(struct emitter *e, const char *tmpdir, const char *
     add_private(e, tmpdir, "0700");
     add_op(e, BW_DIR, home)->mode = "0700";
     add_op(e, BW_PROCFS, "/proc");
-    qsort(e->ops, e->n_ops, sizeof *e->ops, op_cmp);
+    sort_list(e->ops, e->n_ops, sizeof *e->ops, op_cmp);
     put_links(e);
-    if (e->n_links)
-        qsort(e->links, e->n_links, sizeof *e->links, op_cmp);
+    sort_list(e->links, e->n_links, sizeof *e->links, op_cmp);
     note_aliases(e);
 }
 

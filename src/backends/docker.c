@@ -7,11 +7,11 @@
  * What the words leave open is closed by sbxrun: the engine's own seccomp profile lets sockets of every
  * family be made, and the engine follows links in sources.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../artifact.h"
 #include "../docker_words.h"
+#include "../sort.h"
 #include "backend.h"
 #include "quote.h"
 #include "runsec.h"
@@ -41,6 +41,7 @@ struct emitter {
     struct mount *mounts;
     size_t n_mounts, cap_mounts;
     struct buf *out;
+    struct buf field; /* scratch of put_field() */
     bool failed;
 };
 
@@ -152,8 +153,7 @@ static void collect_mounts(struct emitter *e)
     put_rules(e);
     for (size_t i = 0; i < e->p->n_aliases && !e->failed; i++)
         put_alias(e, &e->p->aliases[i]);
-    if (e->n_mounts)
-        qsort(e->mounts, e->n_mounts, sizeof *e->mounts, mount_cmp);
+    sort_list(e->mounts, e->n_mounts, sizeof *e->mounts, mount_cmp);
 }
 
 /* ---- Words ------------------------------------------------------------------------------------------- */
@@ -204,19 +204,23 @@ static void put_environment(struct emitter *e, const char *tmpdir)
     }
 }
 
-static bool put_field(struct emitter *e, const char *key, const char *path)
+static bool put_field(struct emitter *e, const char *key, const char *path, const char *end)
 {
-    const char *field = arena_printf(e->a, "%s=%s", key, path);
+    struct buf *field = &e->field;
+    field->len = 0;
+    buf_str(field, key);
+    buf_str(field, path);
+    buf_str(field, end);
+    e->out->failed |= field->failed;
     buf_byte(e->out, ',');
-    return quote_csv_field(e->out, field, strlen(field));
+    return field->failed || quote_csv_field(e->out, field->data, field->len);
 }
 
 static void put_mount(struct emitter *e, const struct mount *m)
 {
-    const char *source = m->folder ? arena_printf(e->a, "%s/", m->source) : m->source;
     put(e, ROWS[DK_WORD_MOUNT].word);
     buf_str(e->out, "type=bind");
-    if (!put_field(e, "src", source) || !put_field(e, "dst", m->dest)) {
+    if (!put_field(e, "src=", m->source, m->folder ? "/" : "") || !put_field(e, "dst=", m->dest, "")) {
         diag_add(e->diags, DIAG_UNQUOTABLE, m->span,
                  "docker cannot mount this path: it holds CR LF or bytes that are no UTF-8");
         e->failed = true;
@@ -311,6 +315,7 @@ static bool emit(const struct ir_policy *p, struct arena *a, struct diag_list *d
     for (int word = 0; word < DK_WORD_COUNT; word++)
         if (applies(&e, ROWS[word].often))
             put_row(&e, (enum dk_word)word, p->tmpdirs[0]);
+    buf_done(&e.field);
     size_t digits = runsec_write(p, "docker", true, put_run_label, out);
     if (e.failed)
         return false;

@@ -20,6 +20,18 @@ static size_t utf8_len(const unsigned char *s, size_t left)
     return overlong || surrogate || too_large ? 0 : n;
 }
 
+/* How many bytes at the start are ASCII: nearly always all of them. At most seven fewer than there are. */
+static size_t ascii_prefix(const char *s, size_t len)
+{
+    size_t i = 0;
+    for (uint64_t x; len - i >= sizeof x; i += sizeof x) {
+        memcpy(&x, s + i, sizeof x);
+        if (x & UINT64_C(0x8080808080808080))
+            break;
+    }
+    return i;
+}
+
 static bool is_plain_text(const char *s, size_t len)
 {
     for (size_t i = 0; i < len;) {
@@ -48,7 +60,7 @@ bool quote_scheme(struct buf *out, const char *s, size_t len)
 
 bool quote_is_utf8(const char *s, size_t len)
 {
-    for (size_t i = 0, n; i < len; i += n) {
+    for (size_t i = ascii_prefix(s, len), n; i < len; i += n) {
         n = utf8_len((const unsigned char *)s + i, len - i);
         if (!n)
             return false;
@@ -58,10 +70,9 @@ bool quote_is_utf8(const char *s, size_t len)
 
 bool quote_csv_field(struct buf *out, const char *s, size_t len)
 {
-    bool special = false;
-    for (size_t i = 0; i < len; i++)
-        special |= s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
-    if (!quote_is_utf8(s, len) || memmem(s, len, "\r\n", 2))
+    const char *cr = memchr(s, '\r', len);
+    bool special = cr || memchr(s, ',', len) || memchr(s, '"', len) || memchr(s, '\n', len);
+    if (!quote_is_utf8(s, len) || (cr && memmem(s, len, "\r\n", 2)))
         return false;
     if (!special) {
         buf_put(out, s, len);

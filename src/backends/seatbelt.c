@@ -4,11 +4,11 @@
  * of what is accessed, never the name that was used: so every rule names the physical path, the three linked
  * folders at the root are written both ways, and links on the way to a grant may be read themselves.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../artifact.h"
 #include "../seatbelt_words.h"
+#include "../sort.h"
 #include "backend.h"
 #include "quote.h"
 #include "runsec.h"
@@ -123,7 +123,7 @@ static void put_folders(struct emitter *e)
         note_folders(e, e->p->links[i].link);
     if (!e->n_folders)
         return;
-    qsort(e->folders, e->n_folders, sizeof *e->folders, cmp_paths);
+    sort_list(e->folders, e->n_folders, sizeof *e->folders, cmp_paths);
     buf_str(e->out, SB_ANCESTORS);
     for (size_t i = 0; i < e->n_folders; i++) {
         if (i && !strcmp(e->folders[i], e->folders[i - 1]))

@@ -1,4 +1,4 @@
-/* LINK: src/runtime/engine_bwrap_read.c src/backends/bwrap.c src/backends/runsec.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
+/* LINK: src/runtime/engine_bwrap_read.c src/backends/bwrap.c src/backends/runsec.c src/sort.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
 /* The bwrap emitter (words, their order, what is refused) and the reader of what it writes. */
 #include <setjmp.h>
 #include <stdarg.h>

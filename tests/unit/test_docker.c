@@ -1,5 +1,5 @@
 /* LINK: src/runtime/engine_docker_read.c src/runtime/docker_profile.c src/backends/docker.c
- * src/backends/quote.c src/backends/runsec.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
+ * src/backends/quote.c src/backends/runsec.c src/sort.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c
  * src/sha256.c */
 /* The docker emitter (words, their order, what is refused), the reader of what it writes, and the profile. */
 #include <setjmp.h>

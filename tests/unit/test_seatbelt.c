@@ -1,5 +1,5 @@
 /* LINK: src/runtime/engine_seatbelt_read.c src/backends/seatbelt.c src/backends/quote.c src/backends/runsec.c
- * src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
+ * src/sort.c src/ir.c src/pattern.c src/units.c src/network.c src/diag.c src/source.c src/arena.c src/buf.c src/sha256.c */
 /* The profile: what is written, what is refused, and that the runtime reads exactly that. What the rules
  * mean is asked of a Scheme interpreter in tests/seatbelt/. */
 #include <setjmp.h>
