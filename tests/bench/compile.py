@@ -23,7 +23,7 @@ CASES = [("fold", "none"), ("flat", "none"), ("mixed", "none"), ("fold", "host")
 ROUNDS = {10: 30, 100: 30, 1000: 20, 10000: 10, 100000: 7}
 START_ROUNDS = 300
 BYTES = ("text", "output", "rss")
-FRONT = ("parse",)
+FRONT = ("read", "parse")
 SMALL = """profile purge "Removes old files" {
   system standard
   read "/srv/logs" "/opt/tool" optional

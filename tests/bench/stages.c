@@ -65,21 +65,25 @@ int main(int argc, char **argv)
     uint64_t since = bench_now_ns();
     arena_init(&a, NULL, NULL);
     diag_init(&diags, &a);
-    struct inputs in = {&a, &diags};
-    struct policy_input declaration = {0};
-    const struct frontend *fe = NULL;
-    const char *why = NULL;
-    if (!getcwd(cwd, sizeof cwd) || !inputs_read(&in, argv[1], NULL, FE_DECLARATION, NULL, &declaration, &fe, &why))
+    const struct source *src = source_read(&a, argv[1]);
+    const struct frontend *fe = fe_by_suffix(argv[1]);
+    if (!src || !fe || !getcwd(cwd, sizeof cwd))
         return 2;
+    stage("read", &since);
+    struct decl_file file = {0};
+    fe->parse(src, FE_DECLARATION, &a, &diags, &file);
     stage("parse", &since);
-    uint32_t text = declaration.profile->span.src->len;
+    uint32_t text = src->len;
     struct resolve_env env = {.base = cwd, .work_dir = cwd, .home = "/home/bench", .host = !strcmp(argv[3], "host")};
-    struct policy_request request = {.declaration = declaration, .env = &env, .image = "debian:12", .preset = inputs_preset};
+    struct policy_request request = {.declaration = {.profile = file.profiles[0], .profiles = file.profiles, .n_profiles = 1},
+                                     .env = &env,
+                                     .image = "debian:12",
+                                     .preset = inputs_preset};
     size_t n = emit_all(argv[2], &request, argv[4], &a, &diags, files, &since), output = 0;
     if (diags.n_errors)
         fail(&diags);
     const char *path = NULL;
-    why = output_write(&a, files, n, &path);
+    const char *why = output_write(&a, files, n, &path);
     if (why) {
         fprintf(stderr, "%s %s\n", path, why);
         return 2;
