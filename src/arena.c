@@ -146,6 +146,14 @@ void *arena_grow(struct arena *a, void *old, size_t *cap, size_t need, size_t si
     return p;
 }
 
+void *arena_shrink(struct arena *a, void *old, size_t *cap, size_t n, size_t size)
+{
+    if (n >= *cap || *cap * size < LARGE)
+        return old;
+    *cap = n;
+    return regrow(a, old, n * size);
+}
+
 char *arena_strn(struct arena *a, const char *s, size_t len)
 {
     if (len == SIZE_MAX)

@@ -30,6 +30,10 @@ void *arena_array(struct arena *a, size_t n, size_t size);
  * is gone, what was in it is kept, and the elements behind it hold anything. */
 void *arena_grow(struct arena *a, void *old, size_t *cap, size_t need, size_t size);
 
+/* Gives memory back that an array of *cap elements does not need beyond its first n. Returns the array, which may
+ * have moved, and updates *cap. */
+void *arena_shrink(struct arena *a, void *old, size_t *cap, size_t n, size_t size);
+
 /* A new array of the n items at x and the m items at y, each of `size` bytes. */
 void *arena_concat(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size);
 

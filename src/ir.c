@@ -581,7 +581,23 @@ static void print_process(const struct ir_policy *p, struct buf *out)
         line(out, "user", p->user.text);
 }
 
-void ir_print(const struct ir_policy *p, struct buf *out)
+/* Pieces are about this long. */
+enum { PIECE_BYTES = 128 * 1024 };
+
+struct taker {
+    void (*take)(void *ctx, struct buf *piece);
+    void *ctx;
+};
+
+static void hand_over(const struct taker *t, struct buf *out, size_t least)
+{
+    if (!t->take || out->len < least || !buf_ok(out))
+        return;
+    t->take(t->ctx, out);
+    out->len = 0;
+}
+
+static void print_head(const struct ir_policy *p, struct buf *out)
 {
     buf_printf(out, "# %s\n", p->system == IR_MACOS ? "macos" : "linux");
     for (size_t i = 0; i < p->n_late; i++)
@@ -595,8 +611,15 @@ void ir_print(const struct ir_policy *p, struct buf *out)
     if (p->skill_dir)
         line(out, "skill-dir", p->skill_dir);
     buf_printf(out, "  exec %s\n", p->exec_default ? "default" : "none");
-    for (size_t i = 0; i < p->n_rules; i++)
+}
+
+static void print_policy(const struct ir_policy *p, struct buf *out, const struct taker *t)
+{
+    print_head(p, out);
+    for (size_t i = 0; i < p->n_rules; i++) {
         print_rule(p, &p->rules[i], out);
+        hand_over(t, out, PIECE_BYTES);
+    }
     struct printer w = {.p = p, .out = out, .before = "  ", .between = "\n  "};
     for (size_t i = 0; i < p->n_patterns; i++) {
         w.more = false;
@@ -609,4 +632,15 @@ void ir_print(const struct ir_policy *p, struct buf *out)
     print_limits(p, out);
     print_process(p, out);
     buf_str(out, "}\n");
+    hand_over(t, out, 1);
+}
+
+void ir_print(const struct ir_policy *p, struct buf *out)
+{
+    print_policy(p, out, &(struct taker){0});
+}
+
+void ir_print_pieces(const struct ir_policy *p, struct buf *piece, void (*take)(void *ctx, struct buf *piece), void *ctx)
+{
+    print_policy(p, piece, &(struct taker){take, ctx});
 }

@@ -312,5 +312,7 @@ const char *ir_quote(struct arena *a, const char *s, size_t len);
 /* The whole policy as canonical text: same meaning, same bytes. Holds no source names, lines or comments. */
 struct buf;
 void ir_print(const struct ir_policy *p, struct buf *out);
+/* The same in pieces, for texts that nobody needs whole: take() is given each, and what it was given is gone. */
+void ir_print_pieces(const struct ir_policy *p, struct buf *piece, void (*take)(void *ctx, struct buf *piece), void *ctx);
 
 #endif

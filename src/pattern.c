@@ -5,6 +5,7 @@
  */
 #include "pattern.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -312,10 +313,16 @@ static bool is_list(const char *s, size_t len)
 
 static size_t first_special(const char *text, size_t len)
 {
-    size_t i = 0;
-    while (i < len && !is_special(text[i]) && text[i] != '{' && !is_list(text + i, len - i))
-        i++;
-    return i;
+    static const bool MAYBE[UCHAR_MAX + 1] = {['*'] = true, ['?'] = true, ['['] = true, ['{'] = true, ['('] = true};
+    for (size_t i = 0; i < len; i++) {
+        if (!MAYBE[(unsigned char)text[i]])
+            continue;
+        if (text[i] != '(')
+            return i;
+        if (i && is_list(text + i - 1, 2))
+            return i - 1;
+    }
+    return len;
 }
 
 bool pattern_is(const char *text, size_t len)

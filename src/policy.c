@@ -139,9 +139,10 @@ static void check_programs(struct maker *m)
 {
     if (m->ask.exec_default || !m->q->env->host)
         return;
-    for (size_t i = 0; i < m->ask.rules.n; i++) {
-        const struct ir_rule *r = &m->ask.rules.items[i];
-        if (r->allow & IR_EXEC && r->type == IR_TYPE_FILE && r->root == IR_ROOT_SLASH)
+    for (size_t i = 0; i < m->rules.n; i++) {
+        const struct ir_rule *r = &m->rules.items[i];
+        bool own = r->origin == IR_DECLARED && r->root == IR_ROOT_SLASH;
+        if (own && r->allow & IR_EXEC && r->type == IR_TYPE_FILE)
             check_program(m, r);
     }
 }
@@ -493,6 +494,24 @@ static void take_ask(struct maker *m)
     take_env(m);
 }
 
+/* The declaration's list may be long: what is given is added to it, so that there is only one. */
+static void join_rules(struct maker *m)
+{
+    struct rule_list given = m->rules;
+    m->rules = m->ask.rules;
+    m->ask.rules = (struct rule_list){0};
+    rules_reserve(&m->rules, m->a, given.n);
+    for (size_t i = 0; i < given.n; i++)
+        rules_add(&m->rules, m->a, given.items[i]);
+    rules_merge(&m->rules);
+}
+
+static void fold(struct rule_list *l, struct arena *a)
+{
+    rules_fold(l);
+    l->items = arena_shrink(a, l->items, &l->cap, l->n, sizeof *l->items);
+}
+
 static int by_text(const void *x, const void *y)
 {
     return strcmp(*(const char *const *)x, *(const char *const *)y);
@@ -511,21 +530,25 @@ static void take_accepted(struct maker *m)
             p->accepted[p->n_accepted++] = p->accepted[i];
 }
 
+static void hash(void *ctx, struct buf *piece)
+{
+    sha256_add(ctx, piece->data, piece->len);
+}
+
 static void seal(struct maker *m)
 {
-    struct buf text = {0};
+    struct buf piece = {0};
     struct sha256 s;
     unsigned char digest[SHA256_LEN];
     m->p->rules = m->rules.items;
     m->p->n_rules = m->rules.n;
-    ir_print(m->p, &text);
-    if (!buf_ok(&text) && m->a->oom)
-        m->a->oom(m->a->oom_ctx);
     sha256_init(&s);
-    sha256_add(&s, text.data, text.len);
+    ir_print_pieces(m->p, &piece, hash, &s);
+    if (!buf_ok(&piece) && m->a->oom)
+        m->a->oom(m->a->oom_ctx);
     sha256_end(&s, digest);
     sha256_hex(digest, m->p->digest);
-    buf_done(&text);
+    buf_done(&piece);
 }
 
 const struct ir_policy *policy_make(const struct policy_request *q, struct arena *a, struct diag_list *diags)
@@ -542,12 +565,10 @@ const struct ir_policy *policy_make(const struct policy_request *q, struct arena
         ceiling_apply(&m.context, &m.ask, m.ceilings[i]);
     warn_of_everything(&m);
     add_given(&m);
-    for (size_t i = 0; i < m.ask.rules.n; i++)
-        rules_add(&m.rules, a, m.ask.rules.items[i]);
     add_floor(&m);
-    rules_merge(&m.rules);
+    join_rules(&m);
     check_programs(&m);
-    rules_fold(&m.rules);
+    fold(&m.rules, a);
     take_ask(&m);
     take_names(&m);
     choose_tmpdirs(&m);

@@ -174,6 +174,14 @@ void rules_fold(struct rule_list *l)
     arena_done(&scratch);
 }
 
+static bool denies_any(const struct rule_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].deny)
+            return true;
+    return false;
+}
+
 struct rule_list rules_intersect(const struct rule_list *asked, const struct rule_list *cap, uint8_t *out_lost,
                                  struct arena *a)
 {
@@ -264,6 +272,8 @@ void rules_cut(struct rule_list *l, const struct rule_list *said,
                void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by), void *ctx)
 {
     struct arena scratch;
+    if (!denies_any(said))
+        return;
     arena_init(&scratch, NULL, NULL);
     struct hall h = {.arena = &scratch};
     for (size_t i = 0, j = 0; i < l->n; i++) {
@@ -292,6 +302,8 @@ void rules_reopened(const struct rule_list *l,
                     void *ctx)
 {
     struct arena scratch;
+    if (!denies_any(l))
+        return;
     arena_init(&scratch, NULL, NULL);
     struct hall h = {.arena = &scratch};
     for (size_t i = 0; i < l->n; i++) {
@@ -316,11 +328,13 @@ void rules_reopened(const struct rule_list *l,
 static void sweep_exec(struct rule_list *l, bool grant)
 {
     struct arena scratch;
+    bool denies = denies_any(l);
     arena_init(&scratch, NULL, NULL);
     struct sweep s = {.arena = &scratch};
     for (size_t i = 0; i < l->n; i++) {
         struct ir_rule *r = &l->items[i];
-        struct level *now = enter(&s, r);
+        /* Without a deny all rules are alike, and none need be entered. */
+        struct level *now = denies || !s.n ? enter(&s, r) : s.levels;
         if (r->deny & IR_EXEC)
             now->out = !(r->deny & IR_READ);
         else if (r->allow & IR_EXEC && !(r->flags & IR_WEAK_EXEC))

@@ -102,6 +102,15 @@ static void growing_keeps_what_was_there(void **state)
         /* Enough room: the same array. */
         assert_ptr_equal(arena_grow(&a, list[k], &cap[k], cap[k], sizeof **list), list[k]);
     }
+    /* And back: to a large block, to a small one that then grows as small ones do, to nothing. */
+    static const size_t kept[LISTS] = {N / 2, 7, 0};
+    for (size_t k = 0; k < LISTS; k++) {
+        list[k] = arena_shrink(&a, list[k], &cap[k], kept[k], sizeof **list);
+        assert_int_equal(cap[k], kept[k]);
+        list[k] = arena_grow(&a, list[k], &cap[k], kept[k] + 1, sizeof **list);
+        for (uint32_t i = 0; i < kept[k]; i++)
+            assert_int_equal(list[k][i], i * LISTS + k);
+    }
     arena_done(&a);
 }
 
