@@ -323,6 +323,7 @@ static void own_rest(struct ask_context *c, struct ask *k)
     k->skill_dir = p->skill_dir != DECL_SKILL_DIR_UNSAID ? p->skill_dir
                    : p->skill_dir_default                ? DECL_SKILL_DIR_READ
                                                          : DECL_SKILL_DIR_NONE;
+    k->skill_dir_said = p->skill_dir != DECL_SKILL_DIR_UNSAID;
     k->skill_dir_span = p->skill_dir_span.src ? p->skill_dir_span : p->span;
     struct ir_rule folder;
     bool pattern = false;

@@ -52,6 +52,7 @@ struct ask {
     enum decl_trust trust;
     struct span trust_span;
     enum decl_skill_dir skill_dir; /* never unsaid */
+    bool skill_dir_said;           /* by a clause, of this profile or of one that it uses */
     const char *skill_dir_path;    /* of DECL_SKILL_DIR_PATH, as written in an absolute spelling */
     struct span skill_dir_span;
 };

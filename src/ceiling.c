@@ -335,7 +335,7 @@ static void cut_presets(struct ask_context *c, struct ask *asked, const struct a
             diag_also(c->diags, d, ceiling->preset.span, "this ceiling");
         asked->preset = ceiling->preset;
     }
-    if (ceiling->decl->skill_dir == DECL_SKILL_DIR_NONE && asked->skill_dir != DECL_SKILL_DIR_NONE) {
+    if (ceiling->skill_dir_said && ceiling->skill_dir == DECL_SKILL_DIR_NONE && asked->skill_dir != DECL_SKILL_DIR_NONE) {
         cut(c, DIAG_CEILING_CUT, asked->skill_dir_span, ceiling->skill_dir_span, "the ceiling takes the declaration's own folder away%s", "");
         asked->skill_dir = DECL_SKILL_DIR_NONE;
     }

@@ -198,6 +198,13 @@ static void join_limits(struct ask_context *c, struct ask *own, const struct ask
     }
 }
 
+static bool same_skill_dir(const struct ask *a, const struct ask *b)
+{
+    return a->skill_dir == b->skill_dir &&
+           (a->skill_dir != DECL_SKILL_DIR_PATH || !a->skill_dir_path || !b->skill_dir_path ||
+            !strcmp(a->skill_dir_path, b->skill_dir_path));
+}
+
 static void join_process(struct ask_context *c, struct ask *own, const struct ask *k, const struct ask *said)
 {
     if (!said->workdir.path && k->workdir.path) {
@@ -217,6 +224,14 @@ static void join_process(struct ask_context *c, struct ask *own, const struct as
             two_values(c, "trust", own->trust_span, k->trust_span);
         own->trust = k->trust;
         own->trust_span = k->trust_span;
+    }
+    if (!said->skill_dir_said && k->skill_dir_said) {
+        if (own->skill_dir_said && !same_skill_dir(own, k))
+            two_values(c, "skill-dir", own->skill_dir_span, k->skill_dir_span);
+        own->skill_dir = k->skill_dir;
+        own->skill_dir_path = k->skill_dir_path;
+        own->skill_dir_span = k->skill_dir_span;
+        own->skill_dir_said = true;
     }
     if (!own->spawn_span.src)
         own->spawn_span = k->spawn_span;
@@ -247,18 +262,22 @@ static struct diag *wider(struct ask_context *c, struct span at, const struct as
     return d;
 }
 
-/* In a list of programs a rule that only reads and executes is a program. */
-static bool is_program(const struct ask *k, const struct ir_rule *r)
+/* A program that is listed. An exec by default goes with its path. */
+static bool is_program(const struct ir_rule *r)
 {
-    return !k->exec_default && r->allow == (IR_READ | IR_EXEC) && !r->deny;
+    return r->allow == (IR_READ | IR_EXEC) && !r->deny && !(r->flags & IR_WEAK_EXEC);
 }
 
+/* Denies alone take away from what the parent has, and replace nothing. */
 static bool mentions_paths(const struct ask *k)
 {
     for (size_t i = 0; i < k->rules.n; i++)
-        if (!is_program(k, &k->rules.items[i]))
+        if (k->rules.items[i].allow && !is_program(&k->rules.items[i]))
             return true;
-    return k->patterns.n > 0;
+    for (size_t i = 0; i < k->patterns.n; i++)
+        if (k->patterns.items[i].allow)
+            return true;
+    return false;
 }
 
 static bool mentions_exec(const struct ask *k)
@@ -266,31 +285,58 @@ static bool mentions_exec(const struct ask *k)
     return !k->exec_default || k->exec_span.src;
 }
 
-/* Everything but exec everywhere, and exec as `k` has it. */
-static struct rule_list exec_of(struct ask_context *c, const struct ask *k)
+static void ignore(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by)
 {
-    struct rule_list l = {0};
-    rules_add(&l, c->arena, (struct ir_rule){.path = "/", .path_len = 1, .allow = IR_READ | IR_WRITE});
-    for (size_t i = 0; i < k->rules.n; i++) {
-        struct ir_rule r = k->rules.items[i];
-        r.allow &= IR_EXEC;
+    (void)ctx, (void)cut, (void)kinds, (void)by;
+}
+
+/* Takes from `l` what the scope's own rules deny, there or above. */
+static void take_away(struct rule_list *l, const struct ask *own)
+{
+    rules_cut(l, &own->rules, ignore, NULL);
+    for (size_t i = 0; i < l->n; i++)
+        l->items[i].cut = 0;
+}
+
+/* The scope's own paths; what may be executed is the parent's list. */
+static struct rule_list with_paths(struct ask_context *c, const struct ask *own, const struct ask *parent)
+{
+    struct rule_list l = {0}, programs = {0};
+    for (size_t i = 0; i < parent->rules.n; i++) {
+        struct ir_rule r = parent->rules.items[i];
+        bool listed = r.allow & IR_EXEC && !(r.flags & IR_WEAK_EXEC);
+        r.allow = listed ? IR_READ | IR_EXEC : 0;
         r.deny &= IR_EXEC;
         if (r.allow || r.deny)
-            rules_add(&l, c->arena, r);
+            rules_add(&programs, c->arena, r);
+    }
+    take_away(&programs, own);
+    for (size_t i = 0; i < programs.n; i++)
+        if (programs.items[i].deny || programs.items[i].allow == (IR_READ | IR_EXEC))
+            rules_add(&l, c->arena, programs.items[i]);
+    for (size_t i = 0; i < own->rules.n; i++) {
+        struct ir_rule r = own->rules.items[i];
+        if (r.flags & IR_WEAK_EXEC && !rules_allow(&parent->rules, r.root, r.path, IR_EXEC)) {
+            r.allow &= (uint8_t)~IR_EXEC;
+            r.flags &= (uint8_t)~IR_WEAK_EXEC;
+        }
+        rules_add(&l, c->arena, r);
     }
     rules_merge(&l);
     return l;
 }
 
-/* The parent's paths with the scope's own programs. */
+/* The parent's paths less the scope's denies, with the scope's own programs where it has a list. */
 static struct rule_list with_programs(struct ask_context *c, const struct ask *own, const struct ask *parent)
 {
     struct rule_list l = {0};
     for (size_t i = 0; i < parent->rules.n; i++) {
         struct ir_rule r = parent->rules.items[i];
-        r.allow &= (uint8_t)~IR_EXEC;
+        if (!own->exec_default)
+            r.allow &= (uint8_t)~IR_EXEC;
         rules_add(&l, c->arena, r);
     }
+    take_away(&l, own);
     for (size_t i = 0; i < own->rules.n; i++)
         rules_add(&l, c->arena, own->rules.items[i]);
     rules_merge(&l);
@@ -300,17 +346,17 @@ static struct rule_list with_programs(struct ask_context *c, const struct ask *o
 static void scope_rules(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
 {
     bool paths = mentions_paths(own), exec = mentions_exec(own);
-    if (paths)
-        out->patterns = own->patterns;
-    if (paths && exec) {
-        out->rules = own->rules;
-    } else if (paths) {
-        struct rule_list cap = exec_of(c, parent);
-        uint8_t *lost = arena_array(c->arena, own->rules.n, 1);
-        out->rules = parent->exec_default ? own->rules : rules_intersect(&own->rules, &cap, lost, c->arena);
-    } else if (exec) {
-        out->rules = own->exec_default ? parent->rules : with_programs(c, own, parent);
+    out->patterns = own->patterns;
+    if (!paths) {
+        out->patterns.items = arena_concat(c->arena, parent->patterns.items, parent->patterns.n, own->patterns.items,
+                                           own->patterns.n, sizeof *out->patterns.items);
+        out->patterns.cap = out->patterns.n = parent->patterns.n + own->patterns.n;
+        ask_sort_patterns(&out->patterns);
     }
+    if (paths)
+        out->rules = exec || parent->exec_default ? own->rules : with_paths(c, own, parent);
+    else if (exec || own->rules.n)
+        out->rules = with_programs(c, own, parent);
     if (exec) {
         out->exec_default = own->exec_default;
         out->exec_span = own->exec_span;
@@ -434,11 +480,31 @@ static struct env_names scope_names(struct ask_context *c, const struct ask *own
     return names;
 }
 
+/* Denies alone take away from what the parent lets pass. */
+static bool mentions_env(const struct ask *k)
+{
+    bool names = false;
+    for (size_t i = 0; i < k->env_allow.n; i++)
+        names |= k->env_allow.items[i].span.src != NULL;
+    return names || k->env_preset.text || k->n_env_set;
+}
+
+static void add_denies(struct ask_context *c, struct ask *out, const struct env_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        env_names_add(&out->env_deny, c->arena, names->items[i].name, names->items[i].span);
+}
+
 static void scope_env(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
 {
     const struct decl_profile *d = own->decl;
-    if (!d->env_preset.text && !d->n_env_allow && !d->n_env_deny && !d->n_env_set && !d->n_uses)
+    if (!mentions_env(own)) {
+        out->env_deny = (struct env_names){0};
+        add_denies(c, out, &parent->env_deny);
+        add_denies(c, out, &own->env_deny);
+        env_names_normalise_deny(&out->env_deny, c->arena);
         return;
+    }
     out->env_preset = own->env_preset;
     out->env_allow = scope_names(c, own, parent);
     out->env_deny = own->env_deny;
@@ -515,13 +581,11 @@ static void scope_rest(struct ask_context *c, struct ask *out, const struct ask 
         out->tty = own->tty;
         out->tty_span = own->tty_span;
     }
-    if (own->decl->skill_dir != DECL_SKILL_DIR_UNSAID) {
+    if (own->skill_dir_said) {
         out->skill_dir = own->skill_dir;
         out->skill_dir_path = own->skill_dir_path;
         out->skill_dir_span = own->skill_dir_span;
-        bool same = own->skill_dir == parent->skill_dir &&
-                    (own->skill_dir != DECL_SKILL_DIR_PATH || !strcmp(own->skill_dir_path, parent->skill_dir_path));
-        if (own->skill_dir != DECL_SKILL_DIR_NONE && !same)
+        if (own->skill_dir != DECL_SKILL_DIR_NONE && !same_skill_dir(own, parent))
             wider(c, own->skill_dir_span, parent, parent->skill_dir_span, "skill-dir");
     }
     if (own->workdir.path)

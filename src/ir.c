@@ -406,7 +406,7 @@ static void line(struct buf *out, const char *words, const char *quoted)
 }
 
 /* Rules of presets, of the skill's folder and of the floor come back by themselves when the text is read again:
- * they are shown as comments, but for what was cut from them. */
+ * they are shown as comments, but for what was denied of them. */
 static void print_rule(const struct ir_policy *p, const struct ir_rule *r, struct buf *out)
 {
     static const char *const NOTES[] = {
@@ -425,8 +425,9 @@ static void print_rule(const struct ir_policy *p, const struct ir_rule *r, struc
     if (own) {
         put_rule(&w, r);
         buf_byte(out, '\n');
-    } else if (r->cut) {
-        const struct ir_rule cut = {.path = r->path, .path_len = r->path_len, .root = r->root, .cut = r->cut};
+    } else if (r->cut || (r->deny && r->origin != IR_FLOOR)) {
+        const struct ir_rule cut = {
+            .path = r->path, .path_len = r->path_len, .root = r->root, .cut = r->cut, .deny = r->deny};
         struct printer c = {.p = p, .out = out, .before = "  ", .between = "\n  "};
         put_rule(&c, &cut);
         buf_byte(out, '\n');
@@ -566,7 +567,7 @@ static void print_process(const struct ir_policy *p, struct buf *out)
     if (p->workdir.path) {
         buf_str(out, "  workdir ");
         put_path(out, p, p->workdir.root, p->workdir.path);
-        buf_byte(out, '\n');
+        buf_str(out, p->workdir.create ? " create\n" : "\n");
     }
     if (p->spawn_span.src)
         buf_str(out, "  spawn deny\n");

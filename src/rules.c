@@ -35,7 +35,15 @@ static void unite(struct ir_rule *into, const struct ir_rule *from)
     /* A rule of the declaration, or for its folder, replaces that of a preset on the same path: what a preset
      * grants for writing would be the host's there. */
     if (into->origin < IR_PRESET && from->origin == IR_PRESET) {
+        uint8_t left = (uint8_t)(from->allow & ~(unsigned)into->deny);
         into->cut |= from->cut;
+        if (into->allow || !left)
+            return;
+        /* Nothing but a deny: what it does not speak of is still the preset's. */
+        into->allow = left;
+        into->origin = from->origin;
+        into->flags = from->flags;
+        into->type = from->type;
         return;
     }
     if (into->origin == IR_PRESET && from->origin == IR_SKILL_DIR) {
