@@ -12,6 +12,9 @@
  *   output.c              artifacts whole or not at all
  */
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -635,6 +638,10 @@ static enum status run(struct driver *d, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct driver d = {0};
+#ifdef __GLIBC__
+    /* Else each large buffer that is freed lets later ones grow on the heap, which never shrinks below them. */
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
     arena_init(&d.arena, out_of_memory, NULL);
     diag_init(&d.diags, &d.arena);
     enum status status = run(&d, argc, argv);
