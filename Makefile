@@ -91,6 +91,16 @@ $(B)/gen/genfilter: tools/genfilter.c src/filters.h
 $(B)/gen/filters.c: $(B)/gen/genfilter
 	$(B)/gen/genfilter > $@
 
+# The JSON Schema of the YAML, for editors: from the table of clauses.
+SCHEMA_SRC := src/frontend/keys.c src/env_names.c src/network.c src/units.c src/diag.c src/source.c src/buf.c src/arena.c
+$(B)/gen/genschema: tools/genschema.c $(SCHEMA_SRC:%.c=$(B)/%.o)
+	@mkdir -p $(@D)
+	$(CC) $(COMMON) $(CFLAGS) $(INC) -o $@ $^ $(SBXC_LIBS)
+
+.PHONY: schema
+schema: $(B)/gen/genschema ## rewrite docs/declaration.schema.json
+	$(B)/gen/genschema > docs/declaration.schema.json
+
 # ---- Tests ------------------------------------------------------------------------------------------
 PYTHON  ?= python3
 ENGINES ?= 0
@@ -123,7 +133,7 @@ demo: ## compile a skill for all four targets and run it confined
 
 check: ## install, build and run every test; ends with a count (ENGINES=1, VARIANT=san)
 	@sh tools/deps.sh
-	@$(MAKE) --no-print-directory all $(UNIT) $(B)/tests/probe
+	@$(MAKE) --no-print-directory all $(UNIT) $(B)/tests/probe $(B)/gen/genschema
 	@sh tests/check.sh $(B) $(UNIT)
 
 unit: $(UNIT) ## cmocka tests of single modules [TEST=module]
@@ -169,7 +179,7 @@ DEST := $(DESTDIR)$(PREFIX)
 install: all ## install programs, manuals and documents [DESTDIR= PREFIX=]
 	install -d $(DEST)/bin $(DEST)/share/doc/sbxc $(if $(MAN1),$(DEST)/share/man/man1) $(if $(MAN5),$(DEST)/share/man/man5)
 	install -m 755 $(B)/sbxc $(B)/sbxrun $(DEST)/bin
-	install -m 644 LICENSE README.md CONTRIBUTING.md $(sort $(wildcard docs/*.md)) $(DEST)/share/doc/sbxc
+	install -m 644 LICENSE README.md CONTRIBUTING.md $(sort $(wildcard docs/*.md docs/*.json)) $(DEST)/share/doc/sbxc
 	$(if $(MAN1),install -m 644 $(MAN1) $(DEST)/share/man/man1)
 	$(if $(MAN5),install -m 644 $(MAN5) $(DEST)/share/man/man5)
 

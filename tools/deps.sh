@@ -6,7 +6,7 @@ set -eu
 export LC_ALL=C
 
 build='build-essential flex bison libyaml-dev libjansson-dev libidn2-dev libunistring-dev libseccomp-dev musl-tools'
-tests='libcmocka-dev bubblewrap tinyscheme python3 git mandoc shellcheck cppcheck'
+tests='libcmocka-dev bubblewrap tinyscheme python3 python3-jsonschema python3-yaml git mandoc shellcheck cppcheck'
 # catatonit is podman's --init, which it only recommends.
 engines='docker.io podman catatonit runc crun busybox-static'
 

@@ -1,0 +1,102 @@
+"""Holds the JSON Schema of the YAML to the compiler. Usage: run.py BUILD
+
+  - docs/declaration.schema.json is what tools/genschema makes of the key table
+  - every golden declaration in native YAML that sbxc understands is valid by it
+  - every one that sbxc refuses is invalid, or stands in tests/schema/beyond with what a schema cannot say
+"""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+GOLDEN = os.path.join(TOP, "tests", "golden")
+passed = failed = 0
+
+
+def check(name, good, text=""):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAIL %s %s" % (name, text))
+
+
+def loader(yaml):
+    """YAML as sbxc reads it: only true and false are booleans, no dates, no octal numbers."""
+    class Core(yaml.SafeLoader):
+        pass
+    Core.yaml_implicit_resolvers = {}
+    import re
+    for tag, regexp, first in (
+            ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"), ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+            ("int", r"^[-+]?[0-9]+$", "-+0123456789"), ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", "-+.0123456789")):
+        Core.add_implicit_resolver("tag:yaml.org,2002:" + tag, re.compile(regexp), list(first))
+
+    def number(node_loader, node):
+        # A leading zero is no number here, and no text either: nothing of the schema takes it.
+        text = node.value.lstrip("+-")
+        return int(node.value) if not (len(text) > 1 and text[0] == "0") and node.value[0] != "+" else float("inf")
+    Core.add_constructor("tag:yaml.org,2002:int", number)
+
+    def mapping(node_loader, node):
+        names = [node_loader.construct_object(key) for key, _ in node.value]
+        if len(set(map(str, names))) != len(names):
+            raise yaml.YAMLError("a key stands twice")
+        return {str(key): node_loader.construct_object(value, deep=True) for key, (_, value) in zip(names, node.value)}
+    Core.add_constructor("tag:yaml.org,2002:map", mapping)
+    return Core
+
+
+def beyond():
+    """CASE: why, one a line."""
+    with open(os.path.join(HERE, "beyond")) as f:
+        lines = [l.rstrip("\n") for l in f if l.strip() and not l.startswith("#")]
+    return dict(l.split(": ", 1) for l in lines)
+
+
+def main():
+    build = sys.argv[1]
+    try:
+        import jsonschema
+        import yaml
+    except ImportError as e:
+        print("skip the schema is not tried: %s" % e)
+        print("schema: 0 passed, 0 failed, 1 skipped")
+        return 0
+    made = subprocess.run([os.path.join(build, "gen", "genschema")], capture_output=True, check=True).stdout
+    with open(os.path.join(TOP, "docs", "declaration.schema.json"), "rb") as f:
+        check("docs/declaration.schema.json is not what make schema writes", f.read() == made)
+    schema = json.loads(made)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    listed, used, core = beyond(), set(), loader(yaml)
+    good = bad = 0
+    for name in sorted(os.listdir(GOLDEN)):
+        path, folder = os.path.join(GOLDEN, name, "input.yml"), os.path.join(GOLDEN, name)
+        if not os.path.exists(path) or (name.startswith("shape-") and name != "shape-native"):
+            continue
+        with open(os.path.join(folder, "expect", "status")) as f:
+            status = f.read().strip()
+        understood = status == "0" or os.path.exists(os.path.join(folder, "dump"))
+        try:
+            with open(path, "rb") as f:
+                errors = [e.message for e in validator.iter_errors(yaml.load(f, Loader=core))]
+        except (yaml.YAMLError, UnicodeDecodeError, ValueError) as e:
+            errors = [str(e)]
+        good, bad = good + understood, bad + (not understood)
+        if understood:
+            check("%s: sbxc understands it, the schema does not:" % name, not errors, errors[:1])
+        elif name in listed:
+            used.add(name)
+            check("%s stands in tests/schema/beyond, but the schema refuses it" % name, not errors)
+        else:
+            check("%s: refused by sbxc, not by the schema, and not in tests/schema/beyond" % name, errors)
+    check("tests/schema/beyond names cases that are not there: %s" % (set(listed) - used), set(listed) == used)
+    check("there are declarations of both kinds", good > 50 and bad > 30)
+    print("schema: %d passed, %d failed, 0 skipped" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
