@@ -57,6 +57,16 @@ static void report_cut(struct diag_list *diags, const struct ir_rule *r, unsigne
     list_rest(diags, d, left, r, lost);
 }
 
+/* What the ceiling denies beneath a path that was asked for. */
+static void report_deny(struct diag_list *diags, const struct ir_rule *denied, const struct ir_rule *asked)
+{
+    if (!asked)
+        return;
+    struct diag *d = diag_add(diags, DIAG_CEILING_CUT, asked->span, "the ceiling allows no %s of %s", kinds(denied->deny),
+                              diag_escape(diags->arena, denied->path, denied->path_len));
+    diag_also(diags, d, denied->span, "this ceiling");
+}
+
 /* The clause of a ceiling that decides at a rule's path; else its head. */
 static struct span clause_at(const struct ask *ceiling, const struct ir_rule *r)
 {
@@ -75,6 +85,9 @@ static void cut_rules(struct ask_context *c, struct ask *asked, const struct ask
         if (named)
             report_cut(c->diags, r, lost[i], &left, clause_at(ceiling, r));
     }
+    for (size_t i = 0; i < left.n; i++)
+        if (left.items[i].deny && !rules_at(&asked->rules, left.items[i].root, left.items[i].path))
+            report_deny(c->diags, &left.items[i], rules_nearest(&asked->rules, left.items[i].root, left.items[i].path));
     /* What the ceiling alone names and does not exist grants nothing. */
     size_t w = 0;
     for (size_t i = 0; i < left.n; i++)

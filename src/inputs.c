@@ -111,7 +111,7 @@ static void read_includes(struct reader *r, const struct decl_file *f, const cha
 
 /* ---- The whole ------------------------------------------------------------------------------------------ */
 
-static const struct decl_profile *pick(struct inputs *in, const struct decl_file *f, const char *name)
+static const struct decl_profile *pick(struct inputs *in, const struct decl_file *f, enum fe_role role, const char *name)
 {
     if (!name && f->n_profiles == 1)
         return f->profiles[0];
@@ -136,7 +136,10 @@ static const struct decl_profile *pick(struct inputs *in, const struct decl_file
         const char *near = name ? diag_nearest(name, strlen(name), names, n) : NULL;
         if (near)
             diag_hint(in->diags, e, "did you mean `%s`?", escaped(in, near));
-        diag_hint(in->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
+        if (role == FE_CEILING)
+            diag_hint(in->diags, e, "a ceiling is the only profile of its file");
+        else
+            diag_hint(in->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
     }
     buf_done(&list);
     return found;
@@ -190,7 +193,7 @@ bool inputs_read(struct inputs *in, const char *path, const char *from, const ch
     read_includes(r, &file, path, 0);
     report_same_names(r);
     *out_fe = fe;
-    *out = (struct policy_input){pick(in, &file, name), r->profiles, r->n_profiles};
+    *out = (struct policy_input){pick(in, &file, role, name), r->profiles, r->n_profiles};
     return out->profile != NULL;
 }
 

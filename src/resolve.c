@@ -499,7 +499,9 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
     }
     struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "%s does not exist now, at compile time%s", shown,
                               w->below_file ? ": a part of it is no folder" : "");
-    diag_hint(r->diags, d, "make it before compiling, or %s", word_form(r, p, "optional", "behind"));
+    bool words = p->allow || p->deny; /* a working folder and a socket take no `optional` */
+    diag_hint(r->diags, d, words ? "make it before compiling, or %s" : "make it before compiling%.0s",
+              word_form(r, p, "optional", "behind"));
     return RESOLVE_ERROR;
 }
 
@@ -770,6 +772,11 @@ bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struc
         return false;
     }
     look_through(&s, folder, 0);
+    if (!s.failed && !s.matches && p->allow && !(p->flags & DECL_OPTIONAL)) {
+        struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "this pattern matches nothing now, at compile time");
+        diag_hint(r->diags, d, "for no path at all %s", word_form(r, p, "optional", "behind"));
+        return false;
+    }
     if (!s.failed)
         diag_add(r->diags, DIAG_SNAPSHOT, p->span, "this pattern stands for the %zu path%s that it matches now", s.matches,
                  s.matches == 1 ? "" : "s");

@@ -124,6 +124,8 @@ const char *units_size(const char *s, size_t len, uint64_t *out_bytes)
         *out_bytes = v * SIZES[i].bytes;
         return NULL;
     }
+    if (rest && (*s == '.' || *s == ','))
+        return "a whole number is expected";
     return "its unit is not one of B, K, KiB, M, MiB, G, GiB, kB, MB, GB";
 }
 
@@ -148,7 +150,7 @@ const char *units_milli(const char *s, size_t len, uint64_t *out)
 {
     const char *end = s + len;
     uint64_t whole, part = 0;
-    const char *why = number(&s, end, &whole);
+    const char *why = len && (*s < '0' || *s > '9') ? "a number such as 1 or 0.5 is expected" : number(&s, end, &whole);
     if (why)
         return why;
     if (s < end && *s == '.') {

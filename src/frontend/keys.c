@@ -319,7 +319,7 @@ static void add_entry(struct key_builder *b, const struct key *k, const struct k
     struct ir_endpoint e;
     size_t at = 0;
     const char *hint = NULL;
-    if (v->len > 5 && !memcmp(v->text, "unix:", 5)) {
+    if (v->len >= 5 && !memcmp(v->text, "unix:", 5)) {
         add_socket(b, v);
         return;
     }
