@@ -353,12 +353,38 @@ static void learn(struct resolver *r, const struct walk *w)
     r->known_len = w->len;
 }
 
+static void walk(struct resolver *r, struct walk *w, const char *text);
+
+/* Good until the next call. */
 static const char *on_host(struct resolver *r, const char *path)
 {
-    return r->env->sysroot ? arena_printf(r->arena, "%s%s", r->env->sysroot, path) : path;
+    if (!r->env->sysroot)
+        return path;
+    size_t root = strlen(r->env->sysroot), len = strlen(path);
+    r->on_host = arena_grow(r->arena, r->on_host, &r->on_host_cap, root + len + 1, 1);
+    memcpy(r->on_host, r->env->sysroot, root);
+    memcpy(r->on_host + root, path, len + 1);
+    return r->on_host;
 }
 
-static void walk(struct resolver *r, struct walk *w, const char *text);
+/* A walk along `text`, in the buffer of the one before. */
+static struct walk walk_along(struct resolver *r, const char *text)
+{
+    struct walk w = {.cur = r->walked, .cap = r->walked_cap};
+    walk(r, &w, text);
+    r->walked = w.cur;
+    r->walked_cap = w.cap;
+    return w;
+}
+
+/* Where a walk along `text` ended: mostly at that very text. */
+static const char *end_of(struct resolver *r, const struct walk *w, const char *text)
+{
+    if (!w->len)
+        return "/";
+    bool same = !strncmp(text, w->cur, w->len) && !text[w->len];
+    return same ? text : arena_strn(r->arena, w->cur, w->len);
+}
 
 static void follow(struct resolver *r, struct walk *w)
 {
@@ -457,7 +483,7 @@ static void walk(struct resolver *r, struct walk *w, const char *text)
 
 static enum resolve_result failed(struct resolver *r, const struct decl_path *p, const struct walk *w)
 {
-    const char *shown = diag_escape(r->arena, w->cur ? w->cur : "/", w->cur ? w->len : 1);
+    const char *shown = diag_escape(r->arena, w->len ? w->cur : "/", w->len ? w->len : 1);
     if (w->error == ELOOP)
         diag_add(r->diags, DIAG_LINK_LOOP, p->span, "more than %d links lead from here", MAX_LINKS);
     else
@@ -476,7 +502,7 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
 {
     const char *shown = diag_escape(r->arena, w->cur, w->len);
     bool create = p->flags & (DECL_CREATE | DECL_CREATE_FILE);
-    out->path = w->cur;
+    out->path = arena_strn(r->arena, w->cur, w->len);
     out->type = IR_TYPE_NONE;
     if (want == WANT_NAME && w->below_file && p->deny && !p->allow) {
         diag_add(r->diags, DIAG_DEAD_DENY, p->span, "%s cannot come to exist: a part of it is no folder", shown);
@@ -590,9 +616,8 @@ static const char *plain_name(struct resolver *r, const char *path)
 static enum resolve_result on_this_host(struct resolver *r, const struct decl_path *p, const char *path,
                                         enum resolve_want want, struct ir_rule *out)
 {
-    struct walk w = {.cap = 0};
     size_t links = r->n_links;
-    walk(r, &w, path);
+    const struct walk w = walk_along(r, path);
     if (w.dot_dot) {
         struct diag *d = diag_add(r->diags, DIAG_DOT_DOT, p->span, "%s", w.dot_dot);
         diag_hint(r->diags, d, "write where it leads, without `..`");
@@ -605,7 +630,7 @@ static enum resolve_result on_this_host(struct resolver *r, const struct decl_pa
         result = missing(r, p, &w, want, out);
     } else {
         note_special(r, p, w.mode);
-        out->path = w.len ? w.cur : "/";
+        out->path = end_of(r, &w, path);
         out->type = !w.len || S_ISDIR(w.mode) ? IR_TYPE_DIR : IR_TYPE_FILE;
         if (!fits_create(r, p, out))
             result = RESOLVE_ERROR;
@@ -787,11 +812,10 @@ const char *resolve_folder(struct resolver *r, const char *path)
 {
     if (!r->env->host)
         return r->system == IR_MACOS ? macos_spelling(r, path) : path;
-    struct walk w = {.cap = 0};
-    walk(r, &w, path);
+    const struct walk w = walk_along(r, path);
     if (w.error || w.missing || (w.len && !S_ISDIR(w.mode)))
         return NULL;
-    return w.len ? w.cur : "/";
+    return end_of(r, &w, path);
 }
 
 /* ---- What a program is run by ----------------------------------------------------------------------------- */

@@ -43,6 +43,8 @@ struct resolver {
     /* The last folder found to be real, all its parents too: neighbours need no second look. */
     char *known;
     size_t known_len, known_cap;
+    char *walked, *on_host; /* used again by each walk */
+    size_t walked_cap, on_host_cap;
     struct ir_alias *aliases;
     size_t n_aliases, cap_aliases;
     struct ir_link *links;
