@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frontend/robot_env.h"
@@ -12,9 +13,11 @@
 /* Files of one input, itself included; how deep files include each other; names shown in a message. */
 enum { MAX_FILES = 256, MAX_DEPTH = 16, MAX_NAMES_SHOWN = 20 };
 
+/* One file has many names (`a/../b`, links): it is known by what stat(2) says of it. */
 struct file {
-    const char *path; /* plain components, as the text says it */
-    bool open;        /* being read: to be met again is a circle */
+    dev_t dev;
+    ino_t ino;
+    bool open; /* being read: to be met again is a circle */
 };
 
 struct reader {
@@ -68,13 +71,20 @@ static const char *beside(struct inputs *in, const char *path, const char *name)
     return arena_printf(in->arena, "%.*s/%s", (int)(slash - path), path, name);
 }
 
+/* Without a number: standard input, or a file that is not there. */
+static struct file identify(const char *path)
+{
+    struct stat st = {0};
+    return stat(path, &st) == 0 ? (struct file){st.st_dev, st.st_ino, true} : (struct file){0, 0, true};
+}
+
 static void read_include(struct reader *r, const char *from, const struct ir_text *name, size_t depth)
 {
     struct inputs *in = r->in;
     const char *path = beside(in, from, name->text);
-    const char *known = resolve_absolute(in->arena, "", path);
+    struct file known = identify(path);
     for (size_t i = 0; i < r->n_files; i++) {
-        if (strcmp(r->files[i].path, known) != 0)
+        if (!known.ino || r->files[i].dev != known.dev || r->files[i].ino != known.ino)
             continue;
         if (r->files[i].open)
             diag_add(in->diags, DIAG_CYCLE, name->span, "%s includes itself", escaped(in, path));
@@ -94,7 +104,7 @@ static void read_include(struct reader *r, const char *from, const struct ir_tex
         return;
     }
     struct file *file = &r->files[r->n_files++];
-    *file = (struct file){known, true};
+    *file = known;
     struct decl_file parsed = {0};
     fe->parse(src, r->role, in->arena, in->diags, &parsed);
     name_profile(in, &parsed, path, name->span);
@@ -115,6 +125,8 @@ static const struct decl_profile *pick(struct inputs *in, const struct decl_file
 {
     if (!name && f->n_profiles == 1)
         return f->profiles[0];
+    if (!f->n_profiles && in->diags->n_errors)
+        return NULL;
     struct buf list = {0};
     const struct decl_profile *found = NULL;
     const char *names[MAX_NAMES_SHOWN];
@@ -129,16 +141,15 @@ static const struct decl_profile *pick(struct inputs *in, const struct decl_file
     if (f->n_profiles > MAX_NAMES_SHOWN)
         buf_str(&list, " and others");
     if (!found) {
+        const char *why = name ? "there is no profile `%s` here" : f->n_profiles ? "this file holds several profiles%s" : "this file holds no profile%s";
         struct span at = f->n_profiles ? f->profiles[0]->span : (struct span){f->src, 0, 0};
-        struct diag *e = diag_add(in->diags, DIAG_UNKNOWN_PROFILE, at,
-                                  name ? "there is no profile `%s` here" : "this file holds several profiles%s",
-                                  name ? escaped(in, name) : "");
+        struct diag *e = diag_add(in->diags, DIAG_UNKNOWN_PROFILE, at, why, name ? escaped(in, name) : "");
         const char *near = name ? diag_nearest(name, strlen(name), names, n) : NULL;
         if (near)
             diag_hint(in->diags, e, "did you mean `%s`?", escaped(in, near));
         if (role == FE_CEILING)
             diag_hint(in->diags, e, "a ceiling is the only profile of its file");
-        else
+        else if (n)
             diag_hint(in->diags, e, "--profile takes one of: %s", list.data ? list.data : "");
     }
     buf_done(&list);
@@ -188,7 +199,7 @@ bool inputs_read(struct inputs *in, const char *path, const char *from, const ch
     struct decl_file file = {.shape = shape};
     *r = (struct reader){.in = in, .role = role};
     fe->parse(src, role, in->arena, in->diags, &file);
-    r->files[r->n_files++] = (struct file){resolve_absolute(in->arena, "", path), true};
+    r->files[r->n_files++] = identify(path);
     take(r, &file);
     read_includes(r, &file, path, 0);
     report_same_names(r);

@@ -558,7 +558,7 @@ const struct key key_profile[] = {
     PATH_ROW("read only", "read_only", IR_READ, IR_WRITE, DECL_READ_ONLY, AT_READ),
     PATH_ROW("write-only", "write_only", IR_WRITE, IR_READ | IR_EXEC, 0, AT_READ),
     {.dsl = "exec", .yaml = "exec", .shape = KEY_LIST, .type = KEY_PATH, .words = "default|none", .scalar = add_path,
-     .word = set_exec_word, .allow = IR_READ | IR_EXEC, .path_words = AT_READ, .expect = PATHS_FORM ", default or none"},
+     .word = set_exec_word, .some = true, .allow = IR_READ | IR_EXEC, .path_words = AT_READ, .expect = PATHS_FORM ", default or none"},
     PATH_ROW("deny", "deny", 0, IR_ALL, 0, AT_DENY),
     PATH_ROW("deny read", "deny_read", 0, IR_ALL, 0, AT_DENY),
     PATH_ROW("deny write", "deny_write", 0, IR_WRITE, 0, AT_DENY),

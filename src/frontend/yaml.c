@@ -112,7 +112,7 @@ static void read_list(struct reader *r, const struct key *k, const struct yaml_n
 {
     if (k->some && list->kind == YAML_LIST && !list->first && !list->pruned) {
         struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, list->span, "this list of %s is empty", k->yaml);
-        diag_hint(r->diags, d, "write %s, or leave it out", k->expect);
+        diag_hint(r->diags, d, "write %s; or leave it out", k->expect);
     }
     for (const struct yaml_node *n = yaml_first(list); n; n = yaml_after(list, n)) {
         if (n->kind == YAML_SCALAR)
@@ -136,7 +136,8 @@ static void read_pairs(struct reader *r, const struct key *k, const struct yaml_
             k->pair(&r->builder, k, &name, NULL);
             continue;
         }
-        if (!yaml_is_number(e) && !yaml_is_text(r->diags, e, k->yaml, k->expect))
+        bool number = k->type == KEY_TEXT && yaml_is_number(e); /* a port as a variable's value */
+        if (!number && !yaml_is_text(r->diags, e, k->yaml, k->expect))
             continue;
         value = value_of(e);
         k->pair(&r->builder, k, &name, &value);
