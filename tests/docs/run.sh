@@ -3,6 +3,8 @@
 #
 #   - every declaration in docs/language.md compiles to all four targets, in a scratch tree; twins give equal
 #     artifacts, and blocks that are meant to fail do so with the message behind their tag
+#   - every message of diag.def is in an expectation of a golden case, and so is each target's refusal of what it does
+#     not hold
 #   - tables and manuals name every clause, option, message, loss, key and word that the sources have
 #   - the hexdump in docs/artifacts.md is what the compiler writes; the manuals pass mandoc's checks
 #
@@ -339,7 +341,28 @@ test_shapes() {
     done
 }
 
+# ---- Golden cases ------------------------------------------------------------------------------------------
+
+# What is said once is shown once: every message has a case, and each target holds a feature or refuses it in one.
+test_golden() {
+    cat "$top"/tests/golden/*/expect/stderr* >"$work/said"
+    sed -n 's/^DIAG([A-Z_0-9]*, "\([^"]*\)",.*/\1/p' "$top/src/diag.def" >"$work/names"
+    while read -r id; do
+        check "no golden case gives $id" grep -qF "[$id]" "$work/said"
+    done <"$work/names"
+    check "there are messages to look for" test "$(wc -l <"$work/names")" -gt 40
+    sed -n 's/^FEATURE(\([A-Z_]*\), "\(.*\)")$/\1|\2/p' "$top/src/ir_features.def" >"$work/names"
+    while IFS='|' read -r feature words; do
+        for target in seatbelt bwrap landlock docker; do
+            grep -qw "IR_NEEDS_$feature" "$top/src/backends/$target.c" ||
+                check "no golden case has $target refuse $words" grep -qF "$target does not hold $words [cannot]" "$work/said"
+        done
+    done <"$work/names"
+    check "there are features to look for" test "$(wc -l <"$work/names")" -gt 20
+}
+
 make_tree
+test_golden
 test_language
 test_shapes
 test_artifacts
