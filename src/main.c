@@ -24,6 +24,7 @@
 #include "artifact.h"
 #include "backends/backend.h"
 #include "diag_json.h"
+#include "dump_json.h"
 #include "frontend/fmt.h"
 #include "frontend/frontend.h"
 #include "frontend/shapes.h"
@@ -479,7 +480,10 @@ static enum status dump(struct driver *d)
     if (!p || d->diags.n_errors)
         return STATUS_REFUSED;
     struct buf out = {0};
-    ir_print(p, &out);
+    if (d->options.json)
+        dump_json(p, &out);
+    else
+        ir_print(p, &out);
     if (!buf_ok(&out))
         out_of_memory(NULL);
     struct output file = {.path = d->options.output ? d->options.output : "-", .data = out.data, .len = out.len};

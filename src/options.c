@@ -41,6 +41,7 @@ static const struct option OPTIONS[] = {
     {0, "trust-core", NULL, "grant a declaration's `trust core`: run it unconfined", FLAG, FIELD(trust_core)},
     {0, "strict", NULL, "warnings, cuts by a ceiling and grants beneath a deny are errors", FLAG, FIELD(strict)},
     {0, "portable", NULL, "paths of this machine in the artifact are errors", FLAG, FIELD(portable)},
+    {0, "json", NULL, "dump: as JSON", FLAG, FIELD(json)},
     {0, "check", NULL, "fmt: only name the files that would change", FLAG, FIELD(check)},
     {'w', "write", NULL, "fmt: change the files", FLAG, FIELD(write)},
     {0, "diagnostics", "text|json", "how messages are printed; json: one object a line", TEXT, FIELD(diagnostics)},

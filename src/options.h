@@ -23,7 +23,7 @@ struct options {
     struct resolve_var *vars;
     size_t n_vars, cap_vars;
     const char *output, *from, *shape, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
-    bool strict, portable, ceiling_env, trust_core, check, write, help, version;
+    bool strict, portable, ceiling_env, json, trust_core, check, write, help, version;
 };
 
 /* Fills out; returns NULL, or what is wrong with the command line. */

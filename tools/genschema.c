@@ -176,6 +176,7 @@ static json_t *names_of(const char *ref)
 {
     json_t *o = typed("object");
     json_object_set_new(o, "additionalProperties", object("$ref", json_string(ref)));
+    json_object_set_new(o, "minProperties", json_integer(1));
     return o;
 }
 

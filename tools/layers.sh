@@ -19,7 +19,7 @@ layer() {
     src/artifact.h | src/filters.h | src/*_words.h) layer=contract ;;
     src/arena.[ch] | src/buf.[ch] | src/source.[ch] | src/diag.[ch] | src/diag.def | src/diag_json.[ch]) layer=base ;;
     src/sha256.[ch] | src/sort.[ch] | src/units.[ch]) layer=base ;;
-    src/ir.[ch] | src/ir_*.def | src/decl.[ch] | src/env_names.[ch] | src/network.[ch] | src/pattern.[ch] | src/preset.h) layer=ir ;;
+    src/ir.[ch] | src/ir_*.def | src/decl.[ch] | src/env_names.[ch] | src/network.[ch] | src/pattern.[ch] | src/dump_json.[ch] | src/preset.h) layer=ir ;;
     src/*) layer=meaning ;;
     *) layer=unknown ;;
     esac

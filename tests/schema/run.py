@@ -2,8 +2,10 @@
 
   - docs/declaration.schema.json is what tools/genschema makes of the key table
   - every golden declaration in native YAML that sbxc understands is valid by it
+  - what `sbxc dump --json` prints of them is valid by docs/dump.schema.json
   - every one that sbxc refuses is invalid, or stands in tests/schema/beyond with what a schema cannot say
 """
+import hashlib
 import json
 import os
 import subprocess
@@ -55,6 +57,35 @@ def beyond():
     return dict(l.split(": ", 1) for l in lines)
 
 
+def dumps(build, jsonschema):
+    """What dump --json prints is valid by docs/dump.schema.json. Nothing is looked up, so no tree is needed."""
+    with open(os.path.join(TOP, "docs", "dump.schema.json")) as f:
+        schema = json.load(f)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    tried = 0
+    for name in sorted(os.listdir(GOLDEN)):
+        for file in ("input.sbx", "input.yml", "SKILL.md"):
+            path = os.path.join(GOLDEN, name, file)
+            if not os.path.exists(path):
+                continue
+            words = [os.path.join(build, "sbxc"), "dump", "--resolve", "none", "-D", "HOME=/home/u", "--base", "/ws", "-t"]
+            for target in ("landlock", "seatbelt"):
+                text = subprocess.run(words + [target, path], capture_output=True)
+                r = subprocess.run(words + [target, "--json", path], capture_output=True)
+                if r.returncode != text.returncode or r.returncode == 0 and text.returncode == 0 and not r.stdout:
+                    check("%s/%s: dump and dump --json end differently" % (name, file), False)
+                if r.returncode:
+                    continue
+                tried += 1
+                policy = json.loads(r.stdout)
+                check("%s/%s: dump --json" % (name, file), not list(validator.iter_errors(policy)), list(validator.iter_errors(policy))[:1])
+                # The same policy: as many rules as the text has lines of them, and the digest of that text.
+                digest = hashlib.sha256(text.stdout).hexdigest()
+                check("%s/%s: the digest is that of the dump" % (name, file), policy["policy-digest"] == digest)
+    check("there are dumps", tried > 100)
+
+
 def main():
     build = sys.argv[1]
     try:
@@ -94,6 +125,7 @@ def main():
             check("%s: refused by sbxc, not by the schema, and not in tests/schema/beyond" % name, errors)
     check("tests/schema/beyond names cases that are not there: %s" % (set(listed) - used), set(listed) == used)
     check("there are declarations of both kinds", good > 50 and bad > 30)
+    dumps(build, jsonschema)
     print("schema: %d passed, %d failed, 0 skipped" % (passed, failed))
     return 1 if failed else 0
 
