@@ -300,6 +300,12 @@ test_sbx() {
     compile_all "$work/man2.yml" -o "$work/man2"
     check "sbx.5: so does its twin" test $? = 0
     check "sbx.5: both mean the same" equal_artifacts "$work/man1" "$work/man2"
+    # Every clause is an item there, every limit one of its own, and every word of a path.
+    { sed -n '/^const struct key key_profile/,/^};/{s/.*\.dsl = "\([a-z -]*\)".*/\1/p; s/.*PATH_ROW("\([a-z -]*\)".*/\1/p;}' \
+        "$top/src/frontend/keys.c"
+      sed -n 's/^LIMIT([A-Z_]*, "\([^"]*\)".*/\1/p' "$top/src/ir_limits.def"; } | sed 's/^/.It Cm /' >"$work/names"
+    check "there are clauses for sbx.5" test "$(wc -l <"$work/names")" -gt 30
+    holds_each sbx.5 clause
 }
 
 test_mandoc() {
