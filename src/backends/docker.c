@@ -29,9 +29,7 @@ static const struct row {
 
 struct mount {
     const char *source, *dest;
-    struct span span; /* of the clause */
-    bool write, optional;
-    bool folder; /* the source is written with a final slash, which only a folder can have */
+    const struct ir_rule *rule; /* that granted it */
 };
 
 struct emitter {
@@ -56,14 +54,7 @@ static void cannot(struct emitter *e, struct span at, const char *text)
 static void add_mount(struct emitter *e, const struct ir_rule *r, const char *source, const char *dest)
 {
     e->mounts = arena_grow(e->a, e->mounts, &e->cap_mounts, e->n_mounts + 1, sizeof *e->mounts);
-    e->mounts[e->n_mounts++] = (struct mount){
-        .source = source,
-        .dest = dest,
-        .span = r->span,
-        .write = r->allow & IR_WRITE,
-        .optional = r->flags & IR_OPTIONAL,
-        .folder = r->type == IR_TYPE_DIR && !strcmp(source, r->path),
-    };
+    e->mounts[e->n_mounts++] = (struct mount){source, dest, r};
 }
 
 static bool comes_from_host(const struct ir_rule *r)
@@ -218,15 +209,17 @@ static bool put_field(struct emitter *e, const char *key, const char *path, cons
 
 static void put_mount(struct emitter *e, const struct mount *m)
 {
+    /* A source that must be a folder is written with a final slash, which only a folder can have. */
+    bool folder = m->rule->type == IR_TYPE_DIR && !strcmp(m->source, m->rule->path);
     put(e, ROWS[DK_WORD_MOUNT].word);
     buf_str(e->out, "type=bind");
-    if (!put_field(e, "src=", m->source, m->folder ? "/" : "") || !put_field(e, "dst=", m->dest, "")) {
-        diag_add(e->diags, DIAG_UNQUOTABLE, m->span,
+    if (!put_field(e, "src=", m->source, folder ? "/" : "") || !put_field(e, "dst=", m->dest, "")) {
+        diag_add(e->diags, DIAG_UNQUOTABLE, m->rule->span,
                  "docker cannot mount this path: it holds CR LF or bytes that are no UTF-8");
         e->failed = true;
     }
-    put(e, m->write ? "" : ",readonly");
-    if (m->optional)
+    put(e, m->rule->allow & IR_WRITE ? "" : ",readonly");
+    if (m->rule->flags & IR_OPTIONAL)
         put_pair(e, DK_WORD_OPTIONAL, DOCKER_OPTIONAL, m->source);
 }
 

@@ -489,10 +489,14 @@ void yaml_read(const struct source *src, uint32_t start, uint32_t len, enum yaml
 {
     struct reader r = {.arena = a, .diags = diags, .file = file};
     struct decl_profile *out = file->profiles[0];
-    struct yaml_node *root = yaml_parse(src, start, len, a, diags);
+    /* What is kept of the tree is copied: it is larger than all that comes of it. */
+    struct arena nodes;
+    arena_init(&nodes, a->oom, a->oom_ctx);
+    struct yaml_node *root = yaml_parse(src, start, len, &nodes, diags);
     keys_begin(&r.builder, a, diags, out);
     if (root)
         read_root(&r, root, kind, out);
+    arena_done(&nodes);
 }
 
 static void parse(const struct source *src, enum fe_role role, struct arena *a, struct diag_list *diags,
