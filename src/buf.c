@@ -85,10 +85,11 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 
 static void little_endian(struct buf *b, uint64_t v, size_t bytes)
 {
-    unsigned char out[8];
+    if (!reserve(b, bytes))
+        return;
     for (size_t i = 0; i < bytes; i++)
-        out[i] = (unsigned char)(v >> (8 * i));
-    buf_put(b, out, bytes);
+        b->data[b->len++] = (char)(unsigned char)(v >> (8 * i));
+    b->data[b->len] = '\0';
 }
 
 void buf_u16(struct buf *b, uint16_t v)

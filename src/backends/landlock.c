@@ -34,8 +34,10 @@ static uint32_t intern(struct emitter *e, const char *s)
 static bool is_sink(const struct ir_rule *r)
 {
     static const char *const SINKS[] = {ARTIFACT_SINKS};
+    if (r->root != IR_ROOT_SLASH || !ir_path_within(r->path, "/dev"))
+        return false;
     for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++)
-        if (r->root == IR_ROOT_SLASH && !strcmp(r->path, SINKS[i]))
+        if (!strcmp(r->path, SINKS[i]))
             return true;
     return false;
 }
