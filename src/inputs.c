@@ -132,7 +132,7 @@ static const struct decl_profile *pick(struct inputs *in, const struct decl_file
     const char *names[MAX_NAMES_SHOWN];
     size_t n = 0;
     for (size_t i = 0; i < f->n_profiles && !found; i++) {
-        const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "";
+        const char *known = f->profiles[i]->name.text ? f->profiles[i]->name.text : "main";
         if (name && !strcmp(known, name))
             found = f->profiles[i];
         else if (n < MAX_NAMES_SHOWN)

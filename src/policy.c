@@ -369,17 +369,24 @@ static int by_link(const void *x, const void *y)
     return ir_path_cmp(((const struct ir_link *)x)->link, ((const struct ir_link *)y)->link);
 }
 
-/* Is anything granted at, above or beneath this path? What a ceiling cut away needs no second name. */
+static bool is_asked(const struct ir_rule *r)
+{
+    return r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
+}
+
+/* Does the declaration still say anything at, above or beneath this path? What a scope left behind or a ceiling cut
+ * away needs no second name, and presets have names of their own. */
 static bool reachable(struct maker *m, const char *path)
 {
-    size_t first;
-    if (rules_beneath(&m->rules, IR_ROOT_SLASH, path, &first))
-        return true;
+    size_t first, n = rules_beneath(&m->rules, IR_ROOT_SLASH, path, &first);
+    for (size_t i = first; i < first + n; i++)
+        if (is_asked(&m->rules.items[i]))
+            return true;
     /* Looked up component by component: there may be as many names as rules. */
     char *up = arena_str(m->a, path);
     for (;;) {
         const struct ir_rule *r = rules_at(&m->rules, IR_ROOT_SLASH, up);
-        if (r && r->origin != IR_FLOOR)
+        if (r && is_asked(r))
             return true;
         char *slash = strrchr(up, '/');
         if (!slash || !slash[1])

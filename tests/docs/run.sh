@@ -367,8 +367,29 @@ test_golden() {
     check "there are features to look for" test "$(wc -l <"$work/names")" -gt 20
 }
 
+# ---- Examples ----------------------------------------------------------------------------------------------
+
+# Both spellings of the agent mean the same; what its targets do not hold is refused, and nothing else.
+test_examples() {
+    for name in usr/bin/git usr/bin/make bin/sh; do
+        mkdir -p "$root/$(dirname $name)"
+        : >"$root/$name"
+    done
+    for profile in agent test review secrets; do
+        with_tree dump -t landlock --profile "$profile" -o "$work/agent1" "$top/examples/agent.sbx" || show_err
+        with_tree dump -t landlock --profile "$profile" -o "$work/agent2" "$top/examples/agent.yml" || show_err
+        check "examples/agent: $profile is the same in both spellings" cmp -s "$work/agent1" "$work/agent2"
+        compile_all --profile "$profile" -o "$work/agent" "$top/examples/agent.sbx" ||
+            check "examples/agent: $profile has another error" test -z "$(grep 'error:' "$work/err" | grep -v '\[cannot\]')"
+    done
+    mkdir -p "$root/work/inbox" "$root/work/scripts" "$root/work/logs"
+    check "examples/purge.sbx compiles" compile_all -o "$work/purge" "$top/examples/purge.sbx"
+    check "examples are in their usual layout" "$build/sbxc" fmt --check "$top/examples/agent.sbx" "$top/examples/purge.sbx"
+}
+
 make_tree
 test_golden
+test_examples
 test_language
 test_shapes
 test_artifacts
