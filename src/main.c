@@ -28,6 +28,7 @@
 #include "frontend/fmt.h"
 #include "frontend/frontend.h"
 #include "frontend/shapes.h"
+#include "frontend/write.h"
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
@@ -575,6 +576,48 @@ static enum status format(struct driver *d)
     return status == STATUS_OK && d->options.check && any ? STATUS_REFUSED : status;
 }
 
+/* ---- convert -------------------------------------------------------------------------------------------- */
+
+/* A `#` that begins a comment in either syntax, unless it stands in a string. */
+static bool may_hold_comments(const struct source *s)
+{
+    for (uint32_t i = 0; i < s->len; i++)
+        if (s->text[i] == '#' && (!i || strchr(" \t\n;{", s->text[i - 1])))
+            return true;
+    return false;
+}
+
+static enum status convert(struct driver *d)
+{
+    const struct options *o = &d->options;
+    const char *path = o->operands.n == 1 ? o->operands.items[0] : NULL, *why = path ? check_words(o) : count_problem(d);
+    const struct frontend *fe = why ? NULL : o->from ? fe_find(o->from) : fe_by_suffix(path);
+    if (!why && o->to && strcmp(o->to, "dsl") != 0 && strcmp(o->to, "yaml") != 0)
+        why = "--to takes dsl or yaml";
+    if (!why && !fe)
+        why = arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
+    const struct source *src = why ? NULL : read_source(d, path, &why);
+    if (why)
+        return usage(d, why);
+    struct decl_file file = {.shape = o->shape};
+    struct buf out = {0};
+    fe->parse(src, FE_DECLARATION, &d->arena, &d->diags, &file);
+    if (may_hold_comments(src))
+        diag_add(&d->diags, DIAG_COMMENTS, (struct span){src, 0, 0}, "comments are not carried over");
+    enum key_syntax to = (o->to ? !strcmp(o->to, "yaml") : fe == &fe_dsl) ? KEY_YAML : KEY_DSL;
+    bool ok = !d->diags.n_errors && write_declaration(&file, to, &d->arena, &d->diags, &out);
+    render_diags(d);
+    if (!buf_ok(&out))
+        out_of_memory(NULL);
+    enum status status = STATUS_REFUSED;
+    struct output result = {.path = o->output ? o->output : "-", .data = out.data, .len = out.len};
+    why = ok ? refuse_output(d, result.path, false) : NULL;
+    if (ok)
+        status = why ? usage(d, arena_printf(&d->arena, "%s: %s", result.path, why)) : write_all(d, &result, 1);
+    buf_done(&out);
+    return status;
+}
+
 /* ---- preset, help --------------------------------------------------------------------------------------- */
 
 static enum status preset(struct driver *d)
@@ -631,6 +674,8 @@ static enum status run(struct driver *d, int argc, char **argv)
         return dump(d);
     case COMMAND_FMT:
         return format(d);
+    case COMMAND_CONVERT:
+        return convert(d);
     case COMMAND_PRESET:
         return preset(d);
     case COMMAND_HELP:

@@ -26,6 +26,7 @@ static const struct option OPTIONS[] = {
     {'t', "target", "NAME,...", "targets to compile for; else by the suffix of -o", COMMAS, FIELD(targets)},
     {'o', "output", "FILE", "where the artifact goes, `-` for standard output; a prefix with several targets", TEXT, FIELD(output)},
     {0, "from", "KIND", "what the input is: dsl, yaml or skill; else by its suffix", TEXT, FIELD(from)},
+    {0, "to", "dsl|yaml", "convert: which syntax; else the one that the input is not", TEXT, FIELD(to)},
     {0, "shape", "NAME", "whose keys the YAML holds: clawtool, littleghost, rustyclaw; else by its marker", TEXT, FIELD(shape)},
     {0, "profile", "NAME", "which profile of the input, where it holds several", TEXT, FIELD(profile)},
     {0, "ceiling", "FILE", "grant no more than this file allows; may be repeated", LIST, FIELD(ceilings)},
@@ -58,6 +59,7 @@ static const struct {
     {"compile", COMMAND_COMPILE, "FILE", "compile a declaration (the command that need not be named)"},
     {"dump", COMMAND_DUMP, "FILE", "print the policy that a target's artifact would hold"},
     {"fmt", COMMAND_FMT, "FILE...", "format files of the declaration language"},
+    {"convert", COMMAND_CONVERT, "FILE", "print a declaration in the other syntax (--to), another system's file in the language"},
     {"preset", COMMAND_PRESET, "[NAME]", "print a preset, or their names"},
     {"help", COMMAND_HELP, "", "this text"},
 };

@@ -9,7 +9,7 @@
 #include "buf.h"
 #include "resolve.h"
 
-enum command { COMMAND_COMPILE, COMMAND_DUMP, COMMAND_FMT, COMMAND_PRESET, COMMAND_HELP };
+enum command { COMMAND_COMPILE, COMMAND_DUMP, COMMAND_FMT, COMMAND_CONVERT, COMMAND_PRESET, COMMAND_HELP };
 
 struct string_list {
     const char **items;
@@ -22,7 +22,7 @@ struct options {
     struct string_list targets, ceilings, accepted, late;
     struct resolve_var *vars;
     size_t n_vars, cap_vars;
-    const char *output, *from, *shape, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
+    const char *output, *from, *to, *shape, *base, *sysroot, *image, *profile, *format, *resolve, *diagnostics;
     bool strict, portable, ceiling_env, json, trust_core, check, write, help, version;
 };
 
