@@ -18,13 +18,21 @@ const struct backend *be_find(const char *name, size_t len)
     return NULL;
 }
 
+/* What `trust core` does without: nothing is confined then. Limits, descriptors and the like it still asks for. */
+enum {
+    CONFINES = 1 << IR_NEEDS_DENY | 1 << IR_NEEDS_READ_ONLY | 1 << IR_NEEDS_WRITE_ONLY | 1 << IR_NEEDS_EXEC_LIST | 1 << IR_NEEDS_PATTERN |
+               1 << IR_NEEDS_STUB | 1 << IR_NEEDS_FLOOR | 1 << IR_NEEDS_TMPDIR_RULE | 1 << IR_NEEDS_LATE | 1 << IR_NEEDS_LOOPBACK |
+               1 << IR_NEEDS_LOOPBACK_HOST | 1 << IR_NEEDS_NETWORK_ALLOW | 1 << IR_NEEDS_UNIX_SOCKET | 1 << IR_NEEDS_LISTEN,
+};
+
 static bool refuse(const struct backend *b, const struct ir_policy *p, struct diag_list *diags)
 {
     struct ir_need needs[IR_FEATURE_COUNT];
+    uint32_t held = b->holds | (p->core ? (uint32_t)CONFINES : 0);
     bool refused = false;
     ir_features(p, needs);
     for (size_t i = 0; i < IR_FEATURE_COUNT; i++) {
-        if (!needs[i].needed || b->holds & UINT32_C(1) << i)
+        if (!needs[i].needed || held & UINT32_C(1) << i)
             continue;
         diag_add(diags, DIAG_CANNOT, needs[i].at, "%s does not hold %s", b->name, ir_feature_words((enum ir_feature)i));
         refused = true;
@@ -34,8 +42,7 @@ static bool refuse(const struct backend *b, const struct ir_policy *p, struct di
 
 bool be_emit(const struct backend *b, const struct ir_policy *p, struct arena *a, struct diag_list *diags, struct buf *out)
 {
-    /* Unconfined, nothing of all that is held, as was asked. */
-    if (!p->core && refuse(b, p, diags))
+    if (refuse(b, p, diags))
         return false;
     bool marks = false;
     for (size_t i = 0; i < p->n_rules && !marks; i++)
