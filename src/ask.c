@@ -8,6 +8,11 @@
 
 /* ---- Paths ---------------------------------------------------------------------------------------------- */
 
+const char *ask_shown(const struct ask_context *c, uint8_t root, const char *path)
+{
+    return resolve_shown(c->resolver->env, c->arena, root, path);
+}
+
 static const char *kinds(unsigned set)
 {
     return set & IR_READ ? "reading" : set & IR_WRITE ? "writing" : "executing";
@@ -21,7 +26,7 @@ static void unite(struct ask_context *c, struct ir_rule *into, const struct ir_r
         bool later = into->span.src == from->span.src && from->span.start > into->span.start;
         struct diag *d = diag_add(c->diags, DIAG_CLASH, later ? from->span : into->span,
                                   "%s of %s is both allowed and denied", kinds(clash),
-                                  diag_escape(c->arena, into->path, into->path_len));
+                                  ask_shown(c, into->root, into->path));
         diag_also(c->diags, d, later ? into->span : from->span, "the other clause is here");
     }
     /* What is taken away is what messages are about. */
@@ -142,7 +147,7 @@ void ask_sort_patterns(struct pattern_list *l)
 static void pattern_clash(struct ask_context *c, const struct ir_pattern *deny, struct span at, const char *path)
 {
     struct diag *d = diag_add(c->diags, DIAG_CLASH, at, "%s may be allowed here and denied by a pattern, which is final",
-                              diag_escape(c->arena, path, strlen(path)));
+                              ask_shown(c, deny->root, path));
     diag_also(c->diags, d, deny->span, "the pattern is here");
 }
 

@@ -79,6 +79,8 @@ const struct ask *ask_make(struct ask_context *c, const struct decl_profile *p);
 
 /* What stands in the profile itself. */
 struct ask *ask_own(struct ask_context *c, const struct decl_profile *p);
+/* A path for messages. */
+const char *ask_shown(const struct ask_context *c, uint8_t root, const char *path);
 /* Normal forms: sorted, each once, the first place wins. */
 void ask_sort_patterns(struct pattern_list *l);
 void ask_sort_network(struct ir_network *n);

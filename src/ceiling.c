@@ -16,7 +16,7 @@ static const char *kinds(unsigned set)
 }
 
 /* What is left beneath a rule that lost something at its own path: the ceiling's roots there. */
-static void list_rest(struct diag_list *diags, struct diag *d, const struct rule_list *left, const struct ir_rule *r,
+static void list_rest(struct ask_context *c, struct diag *d, const struct rule_list *left, const struct ir_rule *r,
                       unsigned lost)
 {
     size_t first, n = rules_beneath(left, r->root, r->path, &first);
@@ -25,11 +25,11 @@ static void list_rest(struct diag_list *diags, struct diag *d, const struct rule
         if (!(rest->allow & lost))
             continue;
         if (++shown > 3) {
-            diag_hint(diags, d, "and more beneath it");
+            diag_hint(c->diags, d, "and more beneath it");
             return;
         }
-        diag_hint(diags, d, "%s is left beneath %s", kinds(rest->allow & lost),
-                  diag_escape(diags->arena, rest->path, rest->path_len));
+        diag_hint(c->diags, d, "%s is left beneath %s", kinds(rest->allow & lost),
+                  ask_shown(c, rest->root, rest->path));
     }
 }
 
@@ -42,29 +42,29 @@ static bool rest_beneath(const struct rule_list *left, const struct ir_rule *r, 
     return false;
 }
 
-static void report_cut(struct diag_list *diags, const struct ir_rule *r, unsigned lost, const struct rule_list *left,
+static void report_cut(struct ask_context *c, const struct ir_rule *r, unsigned lost, const struct rule_list *left,
                        struct span ceiling)
 {
     bool some = rest_beneath(left, r, lost);
     bool all = !some && lost == r->allow;
-    const char *path = diag_escape(diags->arena, r->path, r->path_len);
-    struct diag *d = diag_add(diags, all ? DIAG_CEILING_ALL : DIAG_CEILING_CUT, r->span,
+    const char *path = ask_shown(c, r->root, r->path);
+    struct diag *d = diag_add(c->diags, all ? DIAG_CEILING_ALL : DIAG_CEILING_CUT, r->span,
                               some  ? "the ceiling narrows %s of %s"
                               : all ? "the ceiling allows nothing of this clause: no %s of %s"
                                     : "the ceiling allows no %s of %s",
                               kinds(lost), path);
-    diag_also(diags, d, ceiling, "this ceiling");
-    list_rest(diags, d, left, r, lost);
+    diag_also(c->diags, d, ceiling, "this ceiling");
+    list_rest(c, d, left, r, lost);
 }
 
 /* What the ceiling denies beneath a path that was asked for. */
-static void report_deny(struct diag_list *diags, const struct ir_rule *denied, const struct ir_rule *asked)
+static void report_deny(struct ask_context *c, const struct ir_rule *denied, const struct ir_rule *asked)
 {
     if (!asked)
         return;
-    struct diag *d = diag_add(diags, DIAG_CEILING_CUT, asked->span, "the ceiling allows no %s of %s", kinds(denied->deny),
-                              diag_escape(diags->arena, denied->path, denied->path_len));
-    diag_also(diags, d, denied->span, "this ceiling");
+    struct diag *d = diag_add(c->diags, DIAG_CEILING_CUT, asked->span, "the ceiling allows no %s of %s", kinds(denied->deny),
+                              ask_shown(c, denied->root, denied->path));
+    diag_also(c->diags, d, denied->span, "this ceiling");
 }
 
 /* The clause of a ceiling that decides at a rule's path; else its head. */
@@ -83,11 +83,11 @@ static void cut_rules(struct ask_context *c, struct ask *asked, const struct ask
         /* An exec that nobody named is no loss. */
         unsigned named = lost[i] & ~(r->flags & IR_WEAK_EXEC && lost[i] == IR_EXEC ? (unsigned)IR_EXEC : 0);
         if (named)
-            report_cut(c->diags, r, lost[i], &left, clause_at(ceiling, r));
+            report_cut(c, r, lost[i], &left, clause_at(ceiling, r));
     }
     for (size_t i = 0; i < left.n; i++)
         if (left.items[i].deny && !rules_at(&asked->rules, left.items[i].root, left.items[i].path))
-            report_deny(c->diags, &left.items[i], rules_nearest(&asked->rules, left.items[i].root, left.items[i].path));
+            report_deny(c, &left.items[i], rules_nearest(&asked->rules, left.items[i].root, left.items[i].path));
     /* What the ceiling alone names and does not exist grants nothing. */
     size_t w = 0;
     for (size_t i = 0; i < left.n; i++)
@@ -128,7 +128,7 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
         bool stays = x->deny || ask_pattern_within(c, x, ceiling);
         if (!stays)
             cut(c, DIAG_CEILING_ALL, x->span, ceiling->decl->span, "the ceiling allows not all of what %s can match, so nothing of it",
-                diag_escape(c->arena, x->glob, x->glob_len));
+                ask_shown(c, x->root, x->glob));
         if (stays) {
             left.items = arena_grow(c->arena, left.items, &left.cap, left.n + 1, sizeof *left.items);
             left.items[left.n++] = *x;
@@ -144,7 +144,7 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
             bool gone = r->root == deny->root && r->allow & deny->deny && pattern_covers(deny->glob, r->path);
             if (gone)
                 cut(c, DIAG_CEILING_ALL, r->span, deny->span, "a pattern of the ceiling denies %s",
-                    diag_escape(c->arena, r->path, r->path_len));
+                    ask_shown(c, r->root, r->path));
             if (gone && r->allow & ~(unsigned)deny->deny)
                 r->allow &= (uint8_t)~deny->deny, gone = false;
             if (!gone)
@@ -162,7 +162,7 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
             gone = left.items[j].deny & x->allow && left.items[j].root == x->root && pattern_meets(left.items[j].glob, x->glob);
         if (gone)
             cut(c, DIAG_CEILING_ALL, x->span, ceiling->decl->span, "a pattern of the ceiling denies what %s can match",
-                diag_escape(c->arena, x->glob, x->glob_len));
+                ask_shown(c, x->root, x->glob));
         else
             left.items[w++] = *x;
     }
@@ -198,7 +198,7 @@ void ceiling_presets(struct ask_context *c, struct rule_list *granted, const str
         }
         if (named)
             cut(c, DIAG_PRESET_CUT, r->span.src ? r->span : ceiling->decl->span, clause_at(ceiling, r), "the ceiling takes %s from what every program has",
-                diag_escape(c->arena, r->path, r->path_len));
+                ask_shown(c, r->root, r->path));
     }
     *granted = left;
 }
@@ -273,7 +273,7 @@ static void cut_ports(struct ask_context *c, struct ir_network *n, const struct 
             sockets[n_sockets++] = n->sockets[i];
         else
             cut(c, DIAG_CEILING_ALL, n->sockets[i].span, ceiling->decl->span, "the ceiling does not let the socket %s be reached",
-                diag_escape(c->arena, n->sockets[i].path, strlen(n->sockets[i].path)));
+                ask_shown(c, n->sockets[i].root, n->sockets[i].path));
     }
     n->listen = ports;
     n->n_listen = n_ports;

@@ -20,7 +20,7 @@ static void two_values(struct ask_context *c, const char *what, struct span a, s
 static void path_clash(struct ask_context *c, const struct ir_rule *a, const struct ir_rule *b)
 {
     struct diag *d = diag_add(c->diags, DIAG_CLASH, a->span, "the profiles used here allow and deny %s",
-                              diag_escape(c->arena, a->path, a->path_len));
+                              ask_shown(c, a->root, a->path));
     diag_also(c->diags, d, b->span, "the other clause is here");
     diag_hint(c->diags, d, "write the one that is meant in the profile that uses them");
 }
@@ -369,7 +369,7 @@ static void scope_rules(struct ask_context *c, struct ask *out, const struct ask
     if (rules_beyond(&out->rules, &parent->rules, c->arena, &path, &kinds, by))
         wider(c, by[0] && by[0]->span.src ? by[0]->span : own->decl->span, parent, by[1] ? by[1]->span : (struct span){0},
               arena_printf(c->arena, "%s of %s", kinds & IR_READ ? "reading" : kinds & IR_WRITE ? "writing" : "executing",
-                           diag_escape(c->arena, path, strlen(path))));
+                           ask_shown(c, by[0] ? by[0]->root : IR_ROOT_SLASH, path)));
 }
 
 bool ask_pattern_within(struct ask_context *c, const struct ir_pattern *x, const struct ask *k)
@@ -413,7 +413,7 @@ static void scope_patterns(struct ask_context *c, const struct ask *out, const s
     for (size_t i = 0; i < out->patterns.n; i++) {
         const struct ir_pattern *x = &out->patterns.items[i];
         if (x->allow && !ask_pattern_within(c, x, parent))
-            wider(c, x->span, parent, (struct span){0}, diag_escape(c->arena, x->glob, x->glob_len));
+            wider(c, x->span, parent, (struct span){0}, ask_shown(c, x->root, x->glob));
     }
     /* What the parent denies by a pattern stays denied. */
     for (size_t i = 0; i < parent->patterns.n; i++) {
@@ -459,7 +459,7 @@ static void scope_network(struct ask_context *c, struct ask *out, const struct a
             within = n->sockets[i].root == p->sockets[j].root && !strcmp(n->sockets[i].path, p->sockets[j].path);
         if (!within)
             wider(c, n->sockets[i].span, parent, (struct span){0},
-                  diag_escape(c->arena, n->sockets[i].path, strlen(n->sockets[i].path)));
+                  ask_shown(c, n->sockets[i].root, n->sockets[i].path));
     }
 }
 

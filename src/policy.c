@@ -93,7 +93,7 @@ static void report_reopened(void *ctx, const struct ir_rule *r, unsigned kinds, 
     struct maker *m = ctx;
     struct diag *d = diag_add(m->diags, DIAG_REOPENED, r->span, "%s of %s is allowed beneath a deny",
                               kinds & IR_READ ? "reading" : kinds & IR_WRITE ? "writing" : "executing",
-                              diag_escape(m->a, r->path, r->path_len));
+                              ask_shown(&m->context, r->root, r->path));
     diag_also(m->diags, d, above->span, "the deny is here");
 }
 
@@ -214,8 +214,7 @@ static void say_cuts(struct maker *m)
     const char *what = m->cut_first->origin == IR_SKILL_DIR ? "the declaration's own folder"
                        : m->cut_first->origin == IR_FLOOR   ? "the floor"
                                                             : "the preset";
-    bool tmpdir = m->cut_first->root == IR_ROOT_TMPDIR;
-    const char *path = tmpdir ? "$TMPDIR" : diag_escape(m->a, m->cut_first->path, m->cut_first->path_len);
+    const char *path = ask_shown(&m->context, m->cut_first->root, m->cut_first->path);
     if (m->cuts == 1)
         diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %s from %s", path, what);
     else

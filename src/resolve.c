@@ -808,6 +808,12 @@ bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struc
     return !s.failed;
 }
 
+const char *resolve_shown(const struct resolve_env *env, struct arena *a, uint8_t root, const char *path)
+{
+    const char *name = root == IR_ROOT_TMPDIR ? "TMPDIR" : root >= IR_ROOT_LATE ? env->late[root - IR_ROOT_LATE].name : NULL;
+    return diag_escape(a, name ? arena_printf(a, "$%s%s", name, path) : path, strlen(path) + (name ? strlen(name) + 1 : 0));
+}
+
 const char *resolve_folder(struct resolver *r, const char *path)
 {
     if (!r->env->host)

@@ -75,6 +75,9 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
  * after an error. */
 bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like, struct rule_list *found);
 
+/* A rule's path for messages: with the variable that it begins with, and without control bytes. */
+const char *resolve_shown(const struct resolve_env *env, struct arena *a, uint8_t root, const char *path);
+
 enum { INTERPRETER_BYTES = 4096 };
 /* What the kernel runs for a file: the word behind `#!`, or the loader that an ELF program names. False if there is
  * none, or the file cannot be read. */
