@@ -82,6 +82,8 @@ static void leave_floor_alone(struct maker *m)
 {
     struct rule_list *l = &m->ask.rules;
     size_t w = 0;
+    if (!rules_within(l, IR_ROOT_SLASH, "/proc").n && !rules_within(l, IR_ROOT_TMPDIR, "").n)
+        return;
     for (size_t i = 0; i < l->n; i++)
         if (!is_floor(m, &l->items[i]))
             l->items[w++] = l->items[i];
@@ -99,12 +101,10 @@ static void report_reopened(void *ctx, const struct ir_rule *r, unsigned kinds, 
 
 static void warn_of_everything(struct maker *m)
 {
-    for (size_t i = 0; i < m->ask.rules.n; i++) {
-        const struct ir_rule *r = &m->ask.rules.items[i];
-        if (r->root == IR_ROOT_SLASH && !strcmp(r->path, "/") && r->allow)
-            diag_add(m->diags, DIAG_GRANTS_ALL, r->span, "this grants %s the whole file system",
-                     r->allow & IR_WRITE ? "writing to" : "reading");
-    }
+    const struct ir_rule *r = rules_at(&m->ask.rules, IR_ROOT_SLASH, "/");
+    if (r && r->allow)
+        diag_add(m->diags, DIAG_GRANTS_ALL, r->span, "this grants %s the whole file system",
+                 r->allow & IR_WRITE ? "writing to" : "reading");
 }
 
 /* ---- Programs --------------------------------------------------------------------------------------------- */
@@ -176,14 +176,16 @@ static bool makes_way(struct maker *m, const struct decl_path *p, const struct r
 {
     const char *path = arena_strn(m->a, p->text, p->len);
     const struct rule_list *lists[] = {&m->ask.rules, skill};
-    for (size_t l = 0; l < 2; l++)
-        for (size_t i = 0; i < lists[l]->n; i++) {
+    for (size_t l = 0; l < 2; l++) {
+        size_t first, n = rules_beneath(lists[l], IR_ROOT_SLASH, path, &first);
+        for (size_t i = first; i < first + n; i++) {
             const struct ir_rule *r = &lists[l]->items[i];
-            if (!r->allow || r->root != IR_ROOT_SLASH || !strcmp(r->path, path) || !ir_path_within(r->path, path))
+            if (!r->allow)
                 continue;
             diag_add(m->diags, DIAG_PRESET_CUT, r->span, "the private %s of the preset makes way for this grant", path);
             return true;
         }
+    }
     return false;
 }
 
@@ -416,14 +418,17 @@ static void take_names(struct maker *m)
     }
 }
 
+static bool is_own(const struct ir_rule *r)
+{
+    return r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
+}
+
 static bool holds_grant(const struct maker *m, const char *dir)
 {
-    for (size_t i = 0; i < m->rules.n; i++) {
-        const struct ir_rule *r = &m->rules.items[i];
-        bool host = (r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR) && r->allow;
-        if (host && r->root == IR_ROOT_SLASH && ir_path_within(r->path, dir))
+    const struct rule_list there = rules_within(&m->rules, IR_ROOT_SLASH, dir);
+    for (size_t i = 0; i < there.n; i++)
+        if (is_own(&there.items[i]) && there.items[i].allow)
             return true;
-    }
     if (m->ask.workdir.path && m->ask.workdir.root == IR_ROOT_SLASH && ir_path_within(m->ask.workdir.path, dir))
         return true;
     for (size_t i = 0; i < m->p->n_aliases; i++)
@@ -447,28 +452,37 @@ static void choose_tmpdirs(struct maker *m)
                  "no folder is left for the private TMPDIR: grants lie beneath /tmp, /var/tmp, /mnt and /media");
 }
 
-static bool lies_in(const char *path, const char *dir)
+/* The first rule of the declaration or its folder that lies in a folder of the builder. */
+static const struct ir_rule *first_within(const struct maker *m, const char *dir)
 {
-    return dir && strcmp(dir, "/") != 0 && ir_path_within(path, dir);
+    if (!dir || !strcmp(dir, "/"))
+        return NULL;
+    const struct rule_list there = rules_within(&m->rules, IR_ROOT_SLASH, dir);
+    for (size_t i = 0; i < there.n; i++)
+        if (is_own(&there.items[i]))
+            return &there.items[i];
+    return NULL;
 }
 
 static void note_baked_paths(struct maker *m)
 {
     const struct resolve_env *e = m->q->env;
-    for (size_t i = 0; i < m->rules.n && !m->diags->n_errors; i++) {
-        const struct ir_rule *r = &m->rules.items[i];
-        if (r->origin != IR_DECLARED && r->origin != IR_SKILL_DIR)
-            continue;
-        const char *what = lies_in(r->path, e->home)       ? "home"
-                           : lies_in(r->path, e->work_dir) ? "working"
-                           : lies_in(r->path, e->temp_dir) ? "temporary"
-                                                           : NULL;
-        if (!what)
-            continue;
-        diag_add(m->diags, m->q->portable ? DIAG_NOT_PORTABLE : DIAG_BAKED_PATH, r->span, "the artifact holds paths of this machine: %s lies in the %s folder",
-                 diag_escape(m->a, r->path, r->path_len), what);
+    const struct {
+        const char *name;
+        const struct ir_rule *rule;
+    } found[] = {{"home", first_within(m, e->home)},
+                 {"working", first_within(m, e->work_dir)},
+                 {"temporary", first_within(m, e->temp_dir)}};
+    size_t first = 0;
+    for (size_t i = 1; i < sizeof found / sizeof *found; i++)
+        if (found[i].rule && (!found[first].rule || found[i].rule < found[first].rule))
+            first = i;
+    const struct ir_rule *r = found[first].rule;
+    if (!r || m->diags->n_errors)
         return;
-    }
+    diag_add(m->diags, m->q->portable ? DIAG_NOT_PORTABLE : DIAG_BAKED_PATH, r->span,
+             "the artifact holds paths of this machine: %s lies in the %s folder", diag_escape(m->a, r->path, r->path_len),
+             found[first].name);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------------------ */

@@ -400,6 +400,13 @@ const struct ir_rule *rules_at(const struct rule_list *l, uint8_t root, const ch
     return found ? &l->items[i - 1] : NULL;
 }
 
+struct rule_list rules_within(const struct rule_list *l, uint8_t root, const char *path)
+{
+    size_t first, n = rules_beneath(l, root, path, &first);
+    size_t itself = rules_at(l, root, path) != NULL; /* stands before all that is beneath it */
+    return (struct rule_list){.items = l->n ? l->items + first - itself : NULL, .n = n + itself};
+}
+
 /* Looked up folder by folder, so that many questions of a long list stay near linear. */
 const struct ir_rule *rules_nearest(const struct rule_list *l, uint8_t root, const char *path)
 {

@@ -64,6 +64,9 @@ void rules_reopened(const struct rule_list *l,
 /* The rules of a merged list that lie strictly beneath a path: index of the first, and how many. */
 size_t rules_beneath(const struct rule_list *l, uint8_t root, const char *path, size_t *out_first);
 
+/* The rules of a merged list at and beneath a path: a part of it, not to be changed. */
+struct rule_list rules_within(const struct rule_list *l, uint8_t root, const char *path);
+
 /* The decision of a merged list at a path: are all these kinds allowed? */
 bool rules_allow(const struct rule_list *l, uint8_t root, const char *path, unsigned kinds);
 
