@@ -99,9 +99,9 @@ struct ir_alias {
     const char *name, *path;
 };
 
-/* One link met on the way to a grant: the name `link` (its own parents resolved) stands for `target`. */
+/* One link met on the way to a grant at `end`: the name `link` (its own parents resolved) stands for `target`. */
 struct ir_link {
-    const char *link, *target;
+    const char *link, *target, *end;
 };
 
 /* A path pattern (pattern.h). allow and deny are not both set. */

@@ -413,7 +413,7 @@ static void take_names(struct maker *m)
     }
     for (size_t i = 0; i < r->n_links; i++) {
         bool again = p->n_links && !strcmp(p->links[p->n_links - 1].link, r->links[i].link);
-        if (!again && reachable(m, r->links[i].target))
+        if (!again && reachable(m, r->links[i].end ? r->links[i].end : r->links[i].target))
             p->links[p->n_links++] = r->links[i];
     }
 }

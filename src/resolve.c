@@ -408,7 +408,7 @@ static void follow(struct resolver *r, struct walk *w)
     if (w->error)
         return;
     r->links = arena_grow(r->arena, r->links, &r->cap_links, r->n_links + 1, sizeof *r->links);
-    r->links[r->n_links++] = (struct ir_link){link, w->len ? arena_strn(r->arena, w->cur, w->len) : "/"};
+    r->links[r->n_links++] = (struct ir_link){.link = link, .target = w->len ? arena_strn(r->arena, w->cur, w->len) : "/"};
 }
 
 static void look(struct resolver *r, struct walk *w)
@@ -641,6 +641,8 @@ static enum resolve_result on_this_host(struct resolver *r, const struct decl_pa
     }
     if (p->deny & (IR_READ | IR_WRITE) && w.last_link)
         out->flags |= IR_NAME;
+    for (size_t i = links; i < r->n_links; i++)
+        r->links[i].end = out->path;
     if (r->n_links > links && strcmp(path, out->path) != 0)
         add_alias(r, has_dot_dot(path) ? plain_name(r, path) : path, out->path);
     return RESOLVED;

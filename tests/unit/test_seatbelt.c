@@ -121,7 +121,7 @@ static void everything(struct fixture *f)
     rule(f, "/private/tmp/x", IR_READ | IR_WRITE, IR_TYPE_FILE);
     tmpdir_rule(f, "");
     tmpdir_rule(f, "/y");
-    f->links[0] = (struct ir_link){"/Users/u/lnk", "/Users/u/w"};
+    f->links[0] = (struct ir_link){.link = "/Users/u/lnk", .target = "/Users/u/w"};
     f->p.n_links = 1;
 }
 
@@ -258,7 +258,7 @@ static void test_refuses_links_without_spelling(void **state)
 {
     struct fixture *f = *state;
     rule(f, "/a", READ, IR_TYPE_ANY);
-    f->links[0] = (struct ir_link){"/l\tx", "/a"};
+    f->links[0] = (struct ir_link){.link = "/l\tx", .target = "/a"};
     f->p.n_links = 1;
     refused(f, DIAG_UNQUOTABLE);
 }
