@@ -328,10 +328,12 @@ unset ROBOT_LAB_SANDBOX__FS_READ
 export ROBOT_LAB_SANDBOX__FS_WRITE=data
 dumped 'a list of writing leaves reading as it is' \
     'read "data";read "out";network none;env none;env { allow "X" };limits { timeout 30s; kill-after 2s };' wide.sbx --ceiling-env
+# shellcheck disable=SC2089,SC2090 # the quotes are part of the value
 for value in off no 0 '"false"' False; do
     ROBOT_LAB_SANDBOX__NETWORK=$value
     refused "a network of $value" 1 'environment:' --ceiling-env -t landlock good.sbx -o out/a.landlock
 done
+# shellcheck disable=SC2090
 export ROBOT_LAB_SANDBOX__NETWORK=false ROBOT_LAB_SANDBOX__TIMEUOT=5
 refused 'a misspelt variable' 1 'did you mean `TIMEOUT`' --ceiling-env -t landlock good.sbx -o out/a.landlock
 unset ROBOT_LAB_SANDBOX__TIMEUOT
