@@ -297,10 +297,10 @@ static void test_links(void **state)
     struct fixture f;
     setup(&f, 4);
     struct ir_link links[] = {
-        {"/bin", "/usr/bin"},          /* a preset is bound there */
-        {"/data", "/srv/real"},        /* nothing else shows it */
-        {"/srv/shown/l", "/srv/real"}, /* shows beneath a grant */
-        {"/tmp/l", "/srv/real"},       /* in the private TMPDIR */
+        {"/bin", "/usr/bin", NULL},          /* a preset is bound there */
+        {"/data", "/srv/real", NULL},        /* nothing else shows it */
+        {"/srv/shown/l", "/srv/real", NULL}, /* shows beneath a grant */
+        {"/tmp/l", "/srv/real", NULL},       /* in the private TMPDIR */
     };
     f.p.links = links;
     f.p.n_links = 4;
@@ -318,7 +318,7 @@ static void test_link_that_is_a_folder(void **state)
     (void)state;
     struct fixture f;
     setup(&f, 2);
-    struct ir_link links[] = {{"/data", "/srv/real"}};
+    struct ir_link links[] = {{"/data", "/srv/real", NULL}};
     f.p.links = links;
     f.p.n_links = 1;
     preset(&f, "/data/x", READ);
@@ -435,7 +435,7 @@ static void test_text(void **state)
 /* A policy that uses every word of a confined file but those of "/". */
 static void emit_sample(struct fixture *f)
 {
-    static struct ir_link links[] = {{"/zdata", "/srv/real"}};
+    static struct ir_link links[] = {{"/zdata", "/srv/real", NULL}};
     static struct ir_env_set sets[] = {{.name = "TZ", .value = "--"}};
     setup(f, 16);
     preset(f, "/bin", READ);

@@ -199,7 +199,7 @@ static void test_print_shows_every_field(void **state)
     arena_init(&a, NULL, NULL);
     struct ir_rule rule = {.path = "/a", .path_len = 2, .allow = IR_READ | IR_EXEC};
     struct ir_alias alias = {"/n", "/a"};
-    struct ir_link link = {"/n", "/a"};
+    struct ir_link link = {"/n", "/a", NULL};
     struct ir_env_name pass = {.name = "X"};
     struct ir_env_set set = {.name = "X", .value = "1"};
     const char *loss = "metadata";
