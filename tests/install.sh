@@ -33,7 +33,7 @@ expected() {
     for page in sbxc.1 sbxrun.1 sbx.5; do
         echo "644 f share/man/man${page##*.}/$page"
     done
-    for document in LICENSE README.md CONTRIBUTING.md docs/*.md; do
+    for document in LICENSE README.md CONTRIBUTING.md docs/*.md docs/*.json; do
         echo "644 f share/doc/sbxc/${document##*/}"
     done
     for folder in bin share share/doc share/doc/sbxc share/man share/man/man1 share/man/man5; do
