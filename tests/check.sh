@@ -46,6 +46,7 @@ case $build in
 esac
 suite install sh tests/install.sh "$build"
 suite golden "${PYTHON:-python3}" tests/golden/run.py "$build"
+suite property "${PYTHON:-python3}" tests/property/run.py "$build"
 suite convert "${PYTHON:-python3}" tests/convert/run.py "$build"
 suite schema "${PYTHON:-python3}" tests/schema/run.py "$build"
 suite fmt "${PYTHON:-python3}" tests/fmt/run.py "$build"
