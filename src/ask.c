@@ -235,6 +235,10 @@ static void own_network(struct ask_context *c, struct ask *k)
             continue;
         if (pattern)
             diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, "a socket is named whole, without a pattern");
+        else if (strchr(r.path, '$') || pattern_is(r.path, strlen(r.path)))
+            diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, /* no clause could name it: nothing is literal here */
+                     "this socket is %s, and no socket is named with a `$` or a pattern character",
+                     diag_escape(c->arena, r.path, strlen(r.path)));
         else
             n->sockets[n->n_sockets++] = (struct ir_socket){r.path, r.root, r.flags & IR_OPTIONAL, r.span};
     }

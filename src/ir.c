@@ -609,8 +609,11 @@ static void print_head(const struct ir_policy *p, struct buf *out)
     buf_str(out, "profile ");
     put_quoted(out, p->name, strlen(p->name));
     buf_printf(out, " {\n  system %s\n", p->preset.text);
-    if (p->skill_dir)
-        line(out, "skill-dir", p->skill_dir);
+    if (p->skill_dir) {
+        buf_str(out, "  skill-dir ");
+        put_path(out, p, IR_ROOT_SLASH, p->skill_dir);
+        buf_byte(out, '\n');
+    }
     buf_printf(out, "  exec %s\n", p->exec_default ? "default" : "none");
 }
 

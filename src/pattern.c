@@ -344,7 +344,7 @@ char *pattern_quote(struct arena *a, const char *text, size_t len)
 {
     char *out = arena_alloc(a, 3 * len + 1), *o = out;
     for (size_t i = 0; i < len; i++) {
-        bool quoted = text[i] && strchr("*?[{(]\\", text[i]);
+        bool quoted = text[i] && strchr("*?[{(]\\$", text[i]);
         if (quoted)
             *o++ = '[';
         *o++ = text[i];

@@ -201,6 +201,15 @@ static bool expand_tilde(struct resolver *r, const struct decl_path *p, const ch
     return false;
 }
 
+/* The first `$` that does not stand in a set of its own, `[$]`. */
+static const char *bare_dollar(const struct text *t)
+{
+    for (const char *s = t->s, *end = t->s + t->len; (s = memchr(s, '$', (size_t)(end - s))) != NULL; s++)
+        if (s == t->s || s[-1] != '[' || end - s < 2 || s[1] != ']')
+            return s;
+    return NULL;
+}
+
 /* `dir/` and two stars is dir itself. Any other pattern character makes a pattern, which begins at
  * *out_pattern. */
 static bool check_pattern(struct resolver *r, const struct decl_path *p, struct text *rest, struct text *out_pattern)
@@ -209,7 +218,7 @@ static bool check_pattern(struct resolver *r, const struct decl_path *p, struct 
         rest->len -= 3;
     else if (rest->len == 2 && !memcmp(rest->s, "**", 2) && rest->s == p->text)
         rest->len = 0;
-    const char *dollar = memchr(rest->s, '$', rest->len);
+    const char *dollar = bare_dollar(rest);
     if (dollar) {
         struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, (size_t)(dollar - p->text), 1,
                                   "a variable stands only at the start of a path");

@@ -148,6 +148,8 @@ class Case:
             if text != dumps[0]:
                 self.problems.append("%s and %s differ in their dump\n%s" % (self.inputs[0], name, diff(dumps[0], text)))
         self.read_again(dumps[0], [self.targets[-1]], None)
+        if "seatbelt" in self.targets[:-1]:
+            self.read_again(self.dump(self.inputs[0], "seatbelt", self.args), ["seatbelt"], None)
 
     def read_again(self, text, targets, got):
         """A dump is a declaration: dumped and compiled again it is the same. The ceilings are in it already."""
