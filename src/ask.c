@@ -236,7 +236,7 @@ static void own_network(struct ask_context *c, struct ask *k)
         if (pattern)
             diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, "a socket is named whole, without a pattern");
         else if (strchr(r.path, '$') || pattern_is(r.path, strlen(r.path)))
-            diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, /* no clause could name it: nothing is literal here */
+            diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, /* `literal` does not go before a socket */
                      "this socket is %s, and no socket is named with a `$` or a pattern character",
                      diag_escape(c->arena, r.path, strlen(r.path)));
         else
