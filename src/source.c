@@ -19,7 +19,7 @@ static void index_lines(struct arena *a, struct source *s)
     s->n_lines = n;
 }
 
-const struct source *source_new(struct arena *a, const char *name, const char *text, size_t len)
+static struct source *wrap(struct arena *a, const char *name, const char *text, size_t len)
 {
     struct source *s = ARENA_NEW(a, struct source);
     uint32_t skipped = 0;
@@ -32,6 +32,11 @@ const struct source *source_new(struct arena *a, const char *name, const char *t
     *s = (struct source){.name = name, .text = text, .len = (uint32_t)len, .skipped = skipped};
     index_lines(a, s);
     return s;
+}
+
+const struct source *source_new(struct arena *a, const char *name, const char *text, size_t len)
+{
+    return wrap(a, name, text, len);
 }
 
 /* Reads until end of file, so that pipes and growing files work alike. */
@@ -48,7 +53,7 @@ static const struct source *read_fd(struct arena *a, const char *name, int fd)
         errno = EFBIG;
         return NULL;
     }
-    /* Room for a NUL, and for the byte that a read beyond the end asks for. */
+    /* Room for two NULs, the first of them for the byte that a read beyond the end asks for. */
     size_t cap = S_ISREG(st.st_mode) ? (size_t)st.st_size + 2 : 64 * 1024;
     size_t len = 0;
     char *text = arena_alloc(a, cap);
@@ -67,8 +72,10 @@ static const struct source *read_fd(struct arena *a, const char *name, int fd)
             break;
         len += (size_t)n;
     }
-    text[len] = '\0';
-    return source_new(a, name, text, len);
+    text[len] = text[len + 1] = '\0';
+    struct source *s = wrap(a, name, text, len);
+    s->scratch = text + len - s->len;
+    return s;
 }
 
 const struct source *source_read(struct arena *a, const char *path)

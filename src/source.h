@@ -16,6 +16,7 @@
 struct source {
     const char *name; /* as the user gave it, for messages */
     const char *text; /* len bytes and a NUL; a leading UTF-8 byte order mark is already skipped */
+    char *scratch;    /* the same memory with two NULs, where a scanner may put its marks while it reads; or NULL */
     uint32_t len;
     uint32_t skipped; /* bytes of the file before text: 3 of a byte order mark, or 0 */
     const uint32_t *lines; /* offset of each line's first byte */

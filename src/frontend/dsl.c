@@ -602,6 +602,14 @@ void dsl_yyerror(const DSL_YYLTYPE *at, struct dsl_scan *s, const char *text)
     diag_add(s->diags, DIAG_TOO_LARGE, *at, "%s", text);
 }
 
+/* In place where that is allowed: the scanner ends each token with a NUL while it is looked at. */
+static bool scan(const struct source *src, yyscan_t scanner)
+{
+    if (src->scratch)
+        return dsl_flex__scan_buffer(src->scratch, src->len + 2, scanner);
+    return dsl_flex__scan_bytes(src->text, (int)src->len, scanner);
+}
+
 static void parse(const struct source *src, enum fe_role role, struct arena *a, struct diag_list *diags,
                   struct decl_file *out)
 {
@@ -612,7 +620,7 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
         diag_add(diags, DIAG_TOO_LARGE, (struct span){src, 0, 0}, "no memory for the scanner");
         return;
     }
-    if (dsl_flex__scan_bytes(src->text, (int)src->len, s.scanner))
+    if (scan(src, s.scanner))
         dsl_yyparse(&s);
     dsl_flex_lex_destroy(s.scanner);
     /* An empty file is a profile that asks for nothing. */
@@ -633,7 +641,7 @@ void dsl_each_token(const struct source *src, struct arena *a, void (*see)(void 
     struct token t;
     if (dsl_flex_lex_init_extra(&s, &s.scanner))
         a->oom(a->oom_ctx);
-    if (dsl_flex__scan_bytes(src->text, (int)src->len, s.scanner))
+    if (scan(src, s.scanner))
         while (dsl_flex_lex(&t.value, &t.at, s.scanner) != DSL_YYEOF)
             see(ctx, t.at);
     dsl_flex_lex_destroy(s.scanner);
