@@ -6,7 +6,8 @@
 #include "network.h"
 #include "pattern.h"
 
-/* ---- Paths ---------------------------------------------------------------------------------------------- */
+/* ---- Paths ----------------------------------------------------------------------------------------------
+ */
 
 const char *ask_shown(const struct ask_context *c, uint8_t root, const char *path)
 {
@@ -62,8 +63,12 @@ static void add_pattern(struct ask_context *c, struct ask *k, const struct ir_ru
         if (!sets[i][0] && !sets[i][1])
             continue;
         l->items = arena_grow(c->arena, l->items, &l->cap, l->n + 1, sizeof *l->items);
-        l->items[l->n++] = (struct ir_pattern){.glob = r->path, .glob_len = r->path_len, .allow = sets[i][0],
-                                               .deny = sets[i][1], .root = r->root, .span = r->span};
+        l->items[l->n++] = (struct ir_pattern){.glob = r->path,
+                                               .glob_len = r->path_len,
+                                               .allow = sets[i][0],
+                                               .deny = sets[i][1],
+                                               .root = r->root,
+                                               .span = r->span};
     }
 }
 
@@ -103,7 +108,8 @@ static void decide_exec(struct ask_context *c, struct ask *k)
         if (!(p->paths[i].allow & IR_EXEC))
             continue;
         if (p->exec == DECL_EXEC_DEFAULT) {
-            struct diag *d = diag_add(c->diags, DIAG_CLASH, p->paths[i].span, "a program is listed beside `exec default`");
+            struct diag *d =
+                diag_add(c->diags, DIAG_CLASH, p->paths[i].span, "a program is listed beside `exec default`");
             diag_also(c->diags, d, p->exec_span, "it is here");
         }
         if (!k->exec_span.src)
@@ -112,7 +118,8 @@ static void decide_exec(struct ask_context *c, struct ask *k)
     }
 }
 
-/* ---- Patterns -------------------------------------------------------------------------------------------- */
+/* ---- Patterns --------------------------------------------------------------------------------------------
+ */
 
 static int by_glob(const void *x, const void *y)
 {
@@ -123,7 +130,9 @@ static int by_glob(const void *x, const void *y)
     if (order)
         return order;
     /* Denies last: an allow of the same pattern is a clash, found by its neighbour. */
-    return !a->allow - !b->allow ? !a->allow - !b->allow : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
+    return !a->allow - !b->allow           ? !a->allow - !b->allow
+           : a->span.start < b->span.start ? -1
+                                           : a->span.start > b->span.start;
 }
 
 void ask_sort_patterns(struct pattern_list *l)
@@ -144,10 +153,12 @@ void ask_sort_patterns(struct pattern_list *l)
     l->n = w + 1;
 }
 
-static void pattern_clash(struct ask_context *c, const struct ir_pattern *deny, struct span at, const char *path)
+static void pattern_clash(struct ask_context *c, const struct ir_pattern *deny, struct span at,
+                          const char *path)
 {
-    struct diag *d = diag_add(c->diags, DIAG_CLASH, at, "%s may be allowed here and denied by a pattern, which is final",
-                              ask_shown(c, deny->root, path));
+    struct diag *d =
+        diag_add(c->diags, DIAG_CLASH, at, "%s may be allowed here and denied by a pattern, which is final",
+                 ask_shown(c, deny->root, path));
     diag_also(c->diags, d, deny->span, "the pattern is here");
 }
 
@@ -165,19 +176,24 @@ void ask_check_patterns(struct ask_context *c, const struct ask *k)
         }
         for (size_t j = 0; j < k->patterns.n; j++) {
             const struct ir_pattern *allow = &k->patterns.items[j];
-            bool one = allow->span.src == deny->span.src && allow->span.start == deny->span.start; /* read only */
-            if (allow->root == deny->root && allow->allow & deny->deny && !one && pattern_meets(deny->glob, allow->glob))
+            bool one =
+                allow->span.src == deny->span.src && allow->span.start == deny->span.start; /* read only */
+            if (allow->root == deny->root && allow->allow & deny->deny && !one &&
+                pattern_meets(deny->glob, allow->glob))
                 pattern_clash(c, deny, allow->span, allow->glob);
         }
     }
 }
 
-/* ---- Network, environment, the rest ---------------------------------------------------------------------- */
+/* ---- Network, environment, the rest ----------------------------------------------------------------------
+ */
 
 static int by_port(const void *x, const void *y)
 {
     const struct ir_port *a = x, *b = y;
-    return a->port != b->port ? (a->port < b->port ? -1 : 1) : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
+    return a->port != b->port              ? (a->port < b->port ? -1 : 1)
+           : a->span.start < b->span.start ? -1
+                                           : a->span.start > b->span.start;
 }
 
 static int by_socket(const void *x, const void *y)
@@ -203,7 +219,8 @@ void ask_sort_network(struct ir_network *n)
     if (n->n_sockets)
         qsort(n->sockets, n->n_sockets, sizeof *n->sockets, by_socket);
     for (size_t i = 0; i < n->n_sockets; i++)
-        if (!w || n->sockets[w - 1].root != n->sockets[i].root || strcmp(n->sockets[w - 1].path, n->sockets[i].path) != 0)
+        if (!w || n->sockets[w - 1].root != n->sockets[i].root ||
+            strcmp(n->sockets[w - 1].path, n->sockets[i].path) != 0)
             n->sockets[w++] = n->sockets[i];
     n->n_sockets = w;
 }
@@ -215,7 +232,8 @@ static void own_network(struct ask_context *c, struct ask *k)
     n->mode = (uint8_t)(p->network_said ? p->network : p->n_endpoints ? IR_NETWORK_ALLOW : IR_NETWORK_NONE);
     n->span = p->network_said ? p->network_span : p->n_endpoints ? p->endpoints[0].span : (struct span){0};
     if (p->network_said && p->n_endpoints) {
-        struct diag *d = diag_add(c->diags, DIAG_CLASH, p->endpoints[0].span, "entries beside another word for the network");
+        struct diag *d = diag_add(c->diags, DIAG_CLASH, p->endpoints[0].span,
+                                  "entries beside another word for the network");
         diag_also(c->diags, d, p->network_span, "it is here");
         diag_hint(c->diags, d, "write either `network allow` with entries, or the word");
     }
@@ -234,7 +252,8 @@ static void own_network(struct ask_context *c, struct ask *k)
         if (resolve_path(c->resolver, &p->sockets[i], c->want, &r, &pattern) != RESOLVED)
             continue;
         if (pattern)
-            diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, "a socket is named whole, without a pattern");
+            diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span,
+                     "a socket is named whole, without a pattern");
         else if (strchr(r.path, '$') || pattern_is(r.path, strlen(r.path)))
             diag_add(c->diags, DIAG_PATTERN, p->sockets[i].span, /* `literal` does not go before a socket */
                      "this socket is %s, and no socket is named with a `$` or a pattern character",
@@ -289,7 +308,9 @@ static void own_env_set(struct ask_context *c, struct ask *k)
 static int by_fd(const void *x, const void *y)
 {
     const struct ir_fd *a = x, *b = y;
-    return a->fd != b->fd ? (a->fd < b->fd ? -1 : 1) : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
+    return a->fd != b->fd                  ? (a->fd < b->fd ? -1 : 1)
+           : a->span.start < b->span.start ? -1
+                                           : a->span.start > b->span.start;
 }
 
 void ask_sort_fds(struct ask *k)
@@ -307,14 +328,16 @@ static void own_workdir(struct ask_context *c, struct ask *k)
 {
     struct ir_rule r;
     bool pattern = false;
-    if (!k->decl->workdir.text || resolve_path(c->resolver, &k->decl->workdir, c->want, &r, &pattern) != RESOLVED)
+    if (!k->decl->workdir.text ||
+        resolve_path(c->resolver, &k->decl->workdir, c->want, &r, &pattern) != RESOLVED)
         return;
     if (pattern)
         diag_add(c->diags, DIAG_PATTERN, r.span, "the working folder is named whole, without a pattern");
     else if (r.type == IR_TYPE_FILE)
         diag_add(c->diags, DIAG_BAD_PATH, r.span, "the working folder is no folder");
     else
-        k->workdir = (struct ir_workdir){.path = r.path, .root = r.root, .create = r.flags & IR_CREATE, .span = r.span};
+        k->workdir = (struct ir_workdir){
+            .path = r.path, .root = r.root, .create = r.flags & IR_CREATE, .span = r.span};
 }
 
 static void own_rest(struct ask_context *c, struct ask *k)
@@ -340,7 +363,8 @@ static void own_rest(struct ask_context *c, struct ask *k)
         resolve_path(c->resolver, &p->skill_dir_path, WANT_PATH, &folder, &pattern) == RESOLVED) {
         k->skill_dir_path = folder.path;
         if (pattern || folder.root != IR_ROOT_SLASH || folder.type == IR_TYPE_FILE)
-            diag_add(c->diags, DIAG_BAD_PATH, folder.span, "the declaration's folder is one folder that is known now");
+            diag_add(c->diags, DIAG_BAD_PATH, folder.span,
+                     "the declaration's folder is one folder that is known now");
     }
     k->fds = arena_array(c->arena, p->n_fds, sizeof *k->fds);
     for (size_t i = 0; i < p->n_fds; i++)
@@ -374,7 +398,8 @@ struct ask *ask_own(struct ask_context *c, const struct decl_profile *p)
     return k;
 }
 
-/* ---- Profiles by name ------------------------------------------------------------------------------------ */
+/* ---- Profiles by name ------------------------------------------------------------------------------------
+ */
 
 /* Of one profile: nothing yet, in the making (to be met again is a circle), or made. */
 struct ask_made {
@@ -453,8 +478,9 @@ static const struct ask *named(struct ask_context *c, const struct ir_text *name
     if (c->made[i].ask)
         return c->made[i].ask;
     if (c->made[i].begun || depth == MAX_NESTING) {
-        struct diag *d = diag_add(c->diags, DIAG_CYCLE, name->span, c->made[i].begun ? "this profile is made of itself"
-                                                                                      : "profiles are nested too deep");
+        struct diag *d =
+            diag_add(c->diags, DIAG_CYCLE, name->span,
+                     c->made[i].begun ? "this profile is made of itself" : "profiles are nested too deep");
         diag_also(c->diags, d, c->profiles[i]->span, "the profile");
         return NULL;
     }

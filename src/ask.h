@@ -1,8 +1,8 @@
 /* What one profile asks for on one system: paths resolved and merged, the exec default decided, and the
  * profiles that it uses or narrows composed into it (compose.c).
  *
- * Declarations and ceilings both become a `struct ask`; ceiling.c narrows one by another, and policy.c makes the
- * struct ir_policy. Presets and the floor are not part of it.
+ * Declarations and ceilings both become a `struct ask`; ceiling.c narrows one by another, and policy.c makes
+ * the struct ir_policy. Presets and the floor are not part of it.
  */
 #ifndef SBX_ASK_H
 #define SBX_ASK_H
@@ -28,13 +28,14 @@ struct pattern_list {
 
 struct ask {
     const struct decl_profile *decl;
-    /* One rule a path, sorted; allow and deny are what is said there, the exec of the exec default included. */
+    /* One rule a path, sorted; allow and deny are what is said there, the exec of the exec default included.
+     */
     struct rule_list rules;
     struct pattern_list patterns;
     bool exec_default;
     struct span exec_span;
 
-    struct ir_network network; /* span.src NULL: not said, `none` */
+    struct ir_network network;            /* span.src NULL: not said, `none` */
     struct env_names env_allow, env_deny; /* the preset's names included; normalised */
     struct ir_text env_preset;            /* text NULL: not said */
     struct ir_env_set *env_set;
@@ -66,7 +67,7 @@ struct ask_context {
     const struct decl_profile *const *profiles;
     size_t n_profiles;
     struct ask_made *made;
-    enum resolve_want want; /* of allowed paths: WANT_PATH, or WANT_NAME for ceilings */
+    enum resolve_want want;                  /* of allowed paths: WANT_PATH, or WANT_NAME for ceilings */
     const struct decl_profile *env_standard; /* the preset of names */
 };
 
@@ -74,7 +75,8 @@ void ask_begin(struct ask_context *c, struct arena *a, struct diag_list *diags, 
 /* The profiles of one file and those that it includes. */
 void ask_profiles(struct ask_context *c, struct decl_profile *const *profiles, size_t n);
 
-/* The profile with all that it uses. Never NULL; what is wrong stands in diags. Made once for each profile. */
+/* The profile with all that it uses. Never NULL; what is wrong stands in diags. Made once for each profile.
+ */
 const struct ask *ask_make(struct ask_context *c, const struct decl_profile *p);
 
 /* What stands in the profile itself. */
@@ -88,7 +90,8 @@ void ask_sort_fds(struct ask *k);
 /* Reports allows at or beneath what a deny pattern can match. */
 void ask_check_patterns(struct ask_context *c, const struct ask *k);
 
-/* Does `k` surely allow all that an allow pattern can match? Equal patterns, or a folder granted as a whole. */
+/* Does `k` surely allow all that an allow pattern can match? Equal patterns, or a folder granted as a whole.
+ */
 bool ask_pattern_within(struct ask_context *c, const struct ir_pattern *x, const struct ask *k);
 
 /* compose.c: joins the asks of used profiles into `own`; makes a scope from its parent. */

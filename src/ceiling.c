@@ -6,7 +6,8 @@
 #include "pattern.h"
 #include "units.h"
 
-/* ---- Paths ---------------------------------------------------------------------------------------------- */
+/* ---- Paths ----------------------------------------------------------------------------------------------
+ */
 
 static const char *kinds(unsigned set)
 {
@@ -16,8 +17,8 @@ static const char *kinds(unsigned set)
 }
 
 /* What is left beneath a rule that lost something at its own path: the ceiling's roots there. */
-static void list_rest(struct ask_context *c, struct diag *d, const struct rule_list *left, const struct ir_rule *r,
-                      unsigned lost)
+static void list_rest(struct ask_context *c, struct diag *d, const struct rule_list *left,
+                      const struct ir_rule *r, unsigned lost)
 {
     size_t first, n = rules_beneath(left, r->root, r->path, &first);
     for (size_t i = first, shown = 0; i < first + n; i++) {
@@ -42,8 +43,8 @@ static bool rest_beneath(const struct rule_list *left, const struct ir_rule *r, 
     return false;
 }
 
-static void report_cut(struct ask_context *c, const struct ir_rule *r, unsigned lost, const struct rule_list *left,
-                       struct span ceiling)
+static void report_cut(struct ask_context *c, const struct ir_rule *r, unsigned lost,
+                       const struct rule_list *left, struct span ceiling)
 {
     bool some = rest_beneath(left, r, lost);
     bool all = !some && lost == r->allow;
@@ -62,8 +63,8 @@ static void report_deny(struct ask_context *c, const struct ir_rule *denied, con
 {
     if (!asked)
         return;
-    struct diag *d = diag_add(c->diags, DIAG_CEILING_CUT, asked->span, "the ceiling allows no %s of %s", kinds(denied->deny),
-                              ask_shown(c, denied->root, denied->path));
+    struct diag *d = diag_add(c->diags, DIAG_CEILING_CUT, asked->span, "the ceiling allows no %s of %s",
+                              kinds(denied->deny), ask_shown(c, denied->root, denied->path));
     diag_also(c->diags, d, denied->span, "this ceiling");
 }
 
@@ -87,7 +88,8 @@ static void cut_rules(struct ask_context *c, struct ask *asked, const struct ask
     }
     for (size_t i = 0; i < left.n; i++)
         if (left.items[i].deny && !rules_at(&asked->rules, left.items[i].root, left.items[i].path))
-            report_deny(c, &left.items[i], rules_nearest(&asked->rules, left.items[i].root, left.items[i].path));
+            report_deny(c, &left.items[i],
+                        rules_nearest(&asked->rules, left.items[i].root, left.items[i].path));
     /* What the ceiling alone names and does not exist grants nothing. */
     size_t w = 0;
     for (size_t i = 0; i < left.n; i++)
@@ -113,7 +115,8 @@ static void cut_rules(struct ask_context *c, struct ask *asked, const struct ask
     asked->rules = left;
 }
 
-static void cut(struct ask_context *c, enum diag_id id, struct span at, struct span ceiling, const char *text, const char *what)
+static void cut(struct ask_context *c, enum diag_id id, struct span at, struct span ceiling, const char *text,
+                const char *what)
 {
     struct diag *d = diag_add(c->diags, id, at, text, what);
     diag_also(c->diags, d, ceiling, "this ceiling");
@@ -127,7 +130,8 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
         const struct ir_pattern *x = &asked->patterns.items[i];
         bool stays = x->deny || ask_pattern_within(c, x, ceiling);
         if (!stays)
-            cut(c, DIAG_CEILING_ALL, x->span, ceiling->decl->span, "the ceiling allows not all of what %s can match, so nothing of it",
+            cut(c, DIAG_CEILING_ALL, x->span, ceiling->decl->span,
+                "the ceiling allows not all of what %s can match, so nothing of it",
                 ask_shown(c, x->root, x->glob));
         if (stays) {
             left.items = arena_grow(c->arena, left.items, &left.cap, left.n + 1, sizeof *left.items);
@@ -159,10 +163,11 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
         const struct ir_pattern *x = &left.items[i];
         bool gone = false;
         for (size_t j = 0; j < left.n && x->allow && !gone; j++)
-            gone = left.items[j].deny & x->allow && left.items[j].root == x->root && pattern_meets(left.items[j].glob, x->glob);
+            gone = left.items[j].deny & x->allow && left.items[j].root == x->root &&
+                   pattern_meets(left.items[j].glob, x->glob);
         if (gone)
-            cut(c, DIAG_CEILING_ALL, x->span, ceiling->decl->span, "a pattern of the ceiling denies what %s can match",
-                ask_shown(c, x->root, x->glob));
+            cut(c, DIAG_CEILING_ALL, x->span, ceiling->decl->span,
+                "a pattern of the ceiling denies what %s can match", ask_shown(c, x->root, x->glob));
         else
             left.items[w++] = *x;
     }
@@ -171,7 +176,8 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
     asked->patterns = left;
 }
 
-void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling, bool loaders)
+void ceiling_presets(struct ask_context *c, struct rule_list *granted, const struct ask *ceiling,
+                     bool loaders)
 {
     struct rule_list cap = {0};
     bool exec = loaders || ceiling->exec_default;
@@ -197,13 +203,14 @@ void ceiling_presets(struct ask_context *c, struct rule_list *granted, const str
             left.items[there - left.items].cut |= (uint8_t)named;
         }
         if (named)
-            cut(c, DIAG_PRESET_CUT, r->span.src ? r->span : ceiling->decl->span, clause_at(ceiling, r), "the ceiling takes %s from what every program has",
-                ask_shown(c, r->root, r->path));
+            cut(c, DIAG_PRESET_CUT, r->span.src ? r->span : ceiling->decl->span, clause_at(ceiling, r),
+                "the ceiling takes %s from what every program has", ask_shown(c, r->root, r->path));
     }
     *granted = left;
 }
 
-/* ---- Network -------------------------------------------------------------------------------------------- */
+/* ---- Network --------------------------------------------------------------------------------------------
+ */
 
 static enum ir_network_mode meet(enum ir_network_mode a, enum ir_network_mode b)
 {
@@ -211,7 +218,8 @@ static enum ir_network_mode meet(enum ir_network_mode a, enum ir_network_mode b)
         return a;
     if (a == IR_NETWORK_OPEN)
         return b;
-    bool loop = a != IR_NETWORK_ALLOW && b != IR_NETWORK_ALLOW && a != IR_NETWORK_NONE && b != IR_NETWORK_NONE;
+    bool loop =
+        a != IR_NETWORK_ALLOW && b != IR_NETWORK_ALLOW && a != IR_NETWORK_NONE && b != IR_NETWORK_NONE;
     return loop ? IR_NETWORK_LOOPBACK : IR_NETWORK_NONE;
 }
 
@@ -230,7 +238,8 @@ static void cut_endpoints(struct ask_context *c, struct ir_network *n, const str
         }
         if (!whole)
             cut(c, w > before ? DIAG_CEILING_CUT : DIAG_CEILING_ALL, n->endpoints[i].span, cap->span,
-                w > before ? "the ceiling narrows %s" : "the ceiling does not let %s be reached", network_text(c->arena, &n->endpoints[i]));
+                w > before ? "the ceiling narrows %s" : "the ceiling does not let %s be reached",
+                network_text(c->arena, &n->endpoints[i]));
     }
     n->endpoints = left;
     n->n_endpoints = w;
@@ -265,14 +274,16 @@ static void cut_ports(struct ask_context *c, struct ir_network *n, const struct 
         if (cap->mode == IR_NETWORK_OPEN || has_port(cap, n->listen[i].port))
             ports[n_ports++] = n->listen[i];
         else
-            cut(c, DIAG_CEILING_ALL, n->listen[i].span, ceiling->decl->span, "the ceiling does not let port %s be listened on",
+            cut(c, DIAG_CEILING_ALL, n->listen[i].span, ceiling->decl->span,
+                "the ceiling does not let port %s be listened on",
                 arena_printf(c->arena, "%u", (unsigned)n->listen[i].port));
     }
     for (size_t i = 0; i < n->n_sockets; i++) {
         if (has_socket(cap, &n->sockets[i]))
             sockets[n_sockets++] = n->sockets[i];
         else
-            cut(c, DIAG_CEILING_ALL, n->sockets[i].span, ceiling->decl->span, "the ceiling does not let the socket %s be reached",
+            cut(c, DIAG_CEILING_ALL, n->sockets[i].span, ceiling->decl->span,
+                "the ceiling does not let the socket %s be reached",
                 ask_shown(c, n->sockets[i].root, n->sockets[i].path));
     }
     n->listen = ports;
@@ -285,11 +296,13 @@ static void cut_network(struct ask_context *c, struct ask *asked, const struct a
 {
     struct ir_network *n = &asked->network;
     const struct ir_network *cap = &ceiling->network;
-    enum ir_network_mode was = (enum ir_network_mode)n->mode, left = meet(was, (enum ir_network_mode)cap->mode);
+    enum ir_network_mode was = (enum ir_network_mode)n->mode,
+                         left = meet(was, (enum ir_network_mode)cap->mode);
     if (left != was) {
-        struct diag *d = diag_add(c->diags, left == IR_NETWORK_NONE ? DIAG_CEILING_ALL : DIAG_CEILING_CUT, n->span,
-                                  left == IR_NETWORK_NONE ? "the ceiling allows no network%s" : "the ceiling narrows the network%s",
-                                  left == IR_NETWORK_NONE && cap->mode != IR_NETWORK_NONE ? " of this kind" : "");
+        struct diag *d = diag_add(
+            c->diags, left == IR_NETWORK_NONE ? DIAG_CEILING_ALL : DIAG_CEILING_CUT, n->span,
+            left == IR_NETWORK_NONE ? "the ceiling allows no network%s" : "the ceiling narrows the network%s",
+            left == IR_NETWORK_NONE && cap->mode != IR_NETWORK_NONE ? " of this kind" : "");
         diag_also(c->diags, d, cap->span.src ? cap->span : ceiling->decl->span,
                   cap->span.src ? "this ceiling" : "this ceiling does not speak of the network: none");
     }
@@ -306,7 +319,8 @@ static void cut_network(struct ask_context *c, struct ask *asked, const struct a
     ask_sort_network(n);
 }
 
-/* ---- Limits, presets ------------------------------------------------------------------------------------ */
+/* ---- Limits, presets ------------------------------------------------------------------------------------
+ */
 
 static const char *shown(struct ask_context *c, enum ir_limit_index i, uint64_t value)
 {
@@ -328,8 +342,9 @@ static void cut_limits(struct ask_context *c, struct ask *asked, const struct as
         /* The default is nobody's wish: shortening it is no cut, nor is a limit where none was asked for. */
         if (x->span.src)
             cut(c, DIAG_CEILING_CUT, x->span, cap->span, "the ceiling cuts %s",
-                arena_printf(c->arena, "%s from %s to %s", i == IR_LIMIT_TIMEOUT ? "the timeout" : ir_limit_word(k),
-                             shown(c, k, x->value), shown(c, k, cap->value)));
+                arena_printf(c->arena, "%s from %s to %s",
+                             i == IR_LIMIT_TIMEOUT ? "the timeout" : ir_limit_word(k), shown(c, k, x->value),
+                             shown(c, k, cap->value)));
         *x = (struct ir_limit){cap->value, true, x->span.src ? x->span : cap->span};
     }
 }
@@ -342,19 +357,23 @@ static int strength(const char *preset)
 static void cut_presets(struct ask_context *c, struct ask *asked, const struct ask *ceiling)
 {
     if (ceiling->preset.text && strength(ceiling->preset.text) < strength(asked->preset.text)) {
-        struct diag *d = diag_add(c->diags, DIAG_CEILING_CUT, asked->preset.span.src ? asked->preset.span : ceiling->preset.span,
-                                  "the ceiling cuts system %s to %s", asked->preset.text, ceiling->preset.text);
+        struct diag *d = diag_add(
+            c->diags, DIAG_CEILING_CUT, asked->preset.span.src ? asked->preset.span : ceiling->preset.span,
+            "the ceiling cuts system %s to %s", asked->preset.text, ceiling->preset.text);
         if (asked->preset.span.src)
             diag_also(c->diags, d, ceiling->preset.span, "this ceiling");
         asked->preset = ceiling->preset;
     }
-    if (ceiling->skill_dir_said && ceiling->skill_dir == DECL_SKILL_DIR_NONE && asked->skill_dir != DECL_SKILL_DIR_NONE) {
-        cut(c, DIAG_CEILING_CUT, asked->skill_dir_span, ceiling->skill_dir_span, "the ceiling takes the declaration's own folder away%s", "");
+    if (ceiling->skill_dir_said && ceiling->skill_dir == DECL_SKILL_DIR_NONE &&
+        asked->skill_dir != DECL_SKILL_DIR_NONE) {
+        cut(c, DIAG_CEILING_CUT, asked->skill_dir_span, ceiling->skill_dir_span,
+            "the ceiling takes the declaration's own folder away%s", "");
         asked->skill_dir = DECL_SKILL_DIR_NONE;
     }
 }
 
-/* ---- Environment ---------------------------------------------------------------------------------------- */
+/* ---- Environment ----------------------------------------------------------------------------------------
+ */
 
 static void cut_env(struct ask_context *c, struct ask *asked, const struct ask *ceiling)
 {
@@ -405,7 +424,8 @@ static void cut_env_set(struct ask_context *c, struct ask *asked, const struct a
     asked->n_env_set = w;
 }
 
-/* ---- Descriptors, terminal ------------------------------------------------------------------------------ */
+/* ---- Descriptors, terminal ------------------------------------------------------------------------------
+ */
 
 static void cut_process(struct ask_context *c, struct ask *asked, const struct ask *ceiling)
 {
@@ -418,14 +438,15 @@ static void cut_process(struct ask_context *c, struct ask *asked, const struct a
         if (passes)
             left[w++] = asked->fds[i];
         else
-            cut(c, DIAG_CEILING_ALL, asked->fds[i].span, ceiling->decl->span, "the ceiling does not pass descriptor %s on",
-                arena_printf(c->arena, "%d", asked->fds[i].fd));
+            cut(c, DIAG_CEILING_ALL, asked->fds[i].span, ceiling->decl->span,
+                "the ceiling does not pass descriptor %s on", arena_printf(c->arena, "%d", asked->fds[i].fd));
     }
     asked->fds = left;
     asked->n_fds = w;
     if (ceiling->tty == IR_TTY_NONE && asked->tty != IR_TTY_NONE) {
         if (asked->tty == IR_TTY_INHERIT)
-            cut(c, DIAG_CEILING_ALL, asked->tty_span, ceiling->tty_span, "the ceiling gives no terminal%s", "");
+            cut(c, DIAG_CEILING_ALL, asked->tty_span, ceiling->tty_span, "the ceiling gives no terminal%s",
+                "");
         asked->tty = IR_TTY_NONE;
         asked->tty_span = ceiling->tty_span;
     }

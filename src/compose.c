@@ -10,12 +10,14 @@
 static void two_values(struct ask_context *c, const char *what, struct span a, struct span b)
 {
     bool later = a.src == b.src && b.start > a.start;
-    struct diag *d = diag_add(c->diags, DIAG_CLASH, later ? b : a, "the profiles used here differ in %s", what);
+    struct diag *d =
+        diag_add(c->diags, DIAG_CLASH, later ? b : a, "the profiles used here differ in %s", what);
     diag_also(c->diags, d, later ? a : b, "the other is here");
     diag_hint(c->diags, d, "write the one that is meant in the profile that uses them");
 }
 
-/* ---- use: paths ----------------------------------------------------------------------------------------- */
+/* ---- use: paths -----------------------------------------------------------------------------------------
+ */
 
 static void path_clash(struct ask_context *c, const struct ir_rule *a, const struct ir_rule *b)
 {
@@ -25,8 +27,10 @@ static void path_clash(struct ask_context *c, const struct ir_rule *a, const str
     diag_hint(c->diags, d, "write the one that is meant in the profile that uses them");
 }
 
-/* Rules of used profiles on one path. `own` is the using profile's rule there, or NULL: what it says is decided. */
-static void unite_used(struct ask_context *c, struct ir_rule *into, const struct ir_rule *from, const struct ir_rule *own)
+/* Rules of used profiles on one path. `own` is the using profile's rule there, or NULL: what it says is
+ * decided. */
+static void unite_used(struct ask_context *c, struct ir_rule *into, const struct ir_rule *from,
+                       const struct ir_rule *own)
 {
     unsigned decided = own ? (unsigned)own->allow | own->deny : 0;
     unsigned clash = ((into->allow & from->deny) | (into->deny & from->allow)) & ~decided;
@@ -86,16 +90,19 @@ static void join_rules(struct ask_context *c, struct ask *own, const struct ask 
     ask_sort_patterns(&own->patterns);
 }
 
-/* ---- use: network, environment -------------------------------------------------------------------------- */
+/* ---- use: network, environment --------------------------------------------------------------------------
+ */
 
 /* A set: none and x is x, open and x is open; the loopbacks and a list are networks of different kinds. */
-static void join_mode(struct ask_context *c, struct ir_network *n, const struct ir_network *from, bool own_said)
+static void join_mode(struct ask_context *c, struct ir_network *n, const struct ir_network *from,
+                      bool own_said)
 {
     if (n->mode == from->mode || from->mode == IR_NETWORK_NONE)
         return;
     bool widens = n->mode == IR_NETWORK_NONE || from->mode == IR_NETWORK_OPEN;
     if (own_said && n->mode == IR_NETWORK_NONE) {
-        struct diag *d = diag_add(c->diags, DIAG_CLASH, n->span, "`network none` beside a profile that opens it");
+        struct diag *d =
+            diag_add(c->diags, DIAG_CLASH, n->span, "`network none` beside a profile that opens it");
         diag_also(c->diags, d, from->span, "it is opened here");
     } else if (widens) {
         n->mode = from->mode;
@@ -112,11 +119,14 @@ static void join_network(struct ask_context *c, struct ask *own, const struct as
     for (size_t i = 0; i < n; i++) {
         const struct ir_network *from = &used[i]->network;
         join_mode(c, to, from, own_said);
-        to->endpoints = arena_concat(c->arena, to->endpoints, to->n_endpoints, from->endpoints, from->n_endpoints, sizeof *to->endpoints);
+        to->endpoints = arena_concat(c->arena, to->endpoints, to->n_endpoints, from->endpoints,
+                                     from->n_endpoints, sizeof *to->endpoints);
         to->n_endpoints += from->n_endpoints;
-        to->sockets = arena_concat(c->arena, to->sockets, to->n_sockets, from->sockets, from->n_sockets, sizeof *to->sockets);
+        to->sockets = arena_concat(c->arena, to->sockets, to->n_sockets, from->sockets, from->n_sockets,
+                                   sizeof *to->sockets);
         to->n_sockets += from->n_sockets;
-        to->listen = arena_concat(c->arena, to->listen, to->n_listen, from->listen, from->n_listen, sizeof *to->listen);
+        to->listen = arena_concat(c->arena, to->listen, to->n_listen, from->listen, from->n_listen,
+                                  sizeof *to->listen);
         to->n_listen += from->n_listen;
     }
     if (to->mode != IR_NETWORK_ALLOW)
@@ -131,7 +141,9 @@ static void join_set(struct ask_context *c, struct ask *own, const struct ir_env
         if (strcmp(o->name, x->name) != 0)
             continue;
         if (i >= n_own && strcmp(o->value, x->value) != 0)
-            two_values(c, arena_printf(c->arena, "the value of %s", diag_escape(c->arena, x->name, strlen(x->name))), o->span, x->span);
+            two_values(
+                c, arena_printf(c->arena, "the value of %s", diag_escape(c->arena, x->name, strlen(x->name))),
+                o->span, x->span);
         return;
     }
     own->env_set = arena_concat(c->arena, own->env_set, own->n_env_set, x, 1, sizeof *x);
@@ -149,9 +161,11 @@ static void join_env(struct ask_context *c, struct ask *own, const struct ask *c
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < used[i]->env_allow.n; j++)
             if (used[i]->env_allow.items[j].span.src) /* the preset's names are the using profile's choice */
-                env_names_add(&own->env_allow, c->arena, used[i]->env_allow.items[j].name, used[i]->env_allow.items[j].span);
+                env_names_add(&own->env_allow, c->arena, used[i]->env_allow.items[j].name,
+                              used[i]->env_allow.items[j].span);
         for (size_t j = 0; j < used[i]->env_deny.n; j++)
-            env_names_add(&own->env_deny, c->arena, used[i]->env_deny.items[j].name, used[i]->env_deny.items[j].span);
+            env_names_add(&own->env_deny, c->arena, used[i]->env_deny.items[j].name,
+                          used[i]->env_deny.items[j].span);
         for (size_t j = 0; j < used[i]->n_env_set; j++)
             join_set(c, own, &used[i]->env_set[j], n_own);
     }
@@ -161,9 +175,11 @@ static void join_env(struct ask_context *c, struct ask *own, const struct ask *c
         qsort(own->env_set, own->n_env_set, sizeof *own->env_set, by_set_name);
 }
 
-/* ---- use: single values --------------------------------------------------------------------------------- */
+/* ---- use: single values ---------------------------------------------------------------------------------
+ */
 
-static void join_text(struct ask_context *c, const char *what, struct ir_text *own, bool own_said, const struct ir_text *from)
+static void join_text(struct ask_context *c, const char *what, struct ir_text *own, bool own_said,
+                      const struct ir_text *from)
 {
     if (own_said || !from->text)
         return;
@@ -208,7 +224,8 @@ static bool same_skill_dir(const struct ask *a, const struct ask *b)
 static void join_process(struct ask_context *c, struct ask *own, const struct ask *k, const struct ask *said)
 {
     if (!said->workdir.path && k->workdir.path) {
-        if (own->workdir.path && (own->workdir.root != k->workdir.root || strcmp(own->workdir.path, k->workdir.path) != 0))
+        if (own->workdir.path &&
+            (own->workdir.root != k->workdir.root || strcmp(own->workdir.path, k->workdir.path) != 0))
             two_values(c, "workdir", own->workdir.span, k->workdir.span);
         else
             own->workdir = k->workdir;
@@ -252,13 +269,16 @@ void compose_use(struct ask_context *c, struct ask *own, const struct ask *const
     ask_sort_fds(own);
 }
 
-/* ---- scope: what is mentioned replaces -------------------------------------------------------------------- */
+/* ---- scope: what is mentioned replaces --------------------------------------------------------------------
+ */
 
 static struct diag *wider(struct ask_context *c, struct span at, const struct ask *parent, struct span theirs,
                           const char *what)
 {
-    struct diag *d = diag_add(c->diags, DIAG_WIDER, at, "this scope asks for more than its parent has: %s", what);
-    diag_also(c->diags, d, theirs.src ? theirs : parent->decl->span, theirs.src ? "the parent's clause is here" : "the parent is here");
+    struct diag *d =
+        diag_add(c->diags, DIAG_WIDER, at, "this scope asks for more than its parent has: %s", what);
+    diag_also(c->diags, d, theirs.src ? theirs : parent->decl->span,
+              theirs.src ? "the parent's clause is here" : "the parent is here");
     return d;
 }
 
@@ -343,13 +363,14 @@ static struct rule_list with_programs(struct ask_context *c, const struct ask *o
     return l;
 }
 
-static void scope_rules(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+static void scope_rules(struct ask_context *c, struct ask *out, const struct ask *own,
+                        const struct ask *parent)
 {
     bool paths = mentions_paths(own), exec = mentions_exec(own);
     out->patterns = own->patterns;
     if (!paths) {
-        out->patterns.items = arena_concat(c->arena, parent->patterns.items, parent->patterns.n, own->patterns.items,
-                                           own->patterns.n, sizeof *out->patterns.items);
+        out->patterns.items = arena_concat(c->arena, parent->patterns.items, parent->patterns.n,
+                                           own->patterns.items, own->patterns.n, sizeof *out->patterns.items);
         out->patterns.cap = out->patterns.n = parent->patterns.n + own->patterns.n;
         ask_sort_patterns(&out->patterns);
     }
@@ -367,8 +388,12 @@ static void scope_rules(struct ask_context *c, struct ask *out, const struct ask
     unsigned kinds;
     const struct ir_rule *by[2];
     if (rules_beyond(&out->rules, &parent->rules, c->arena, &path, &kinds, by))
-        wider(c, by[0] && by[0]->span.src ? by[0]->span : own->decl->span, parent, by[1] ? by[1]->span : (struct span){0},
-              arena_printf(c->arena, "%s of %s", kinds & IR_READ ? "reading" : kinds & IR_WRITE ? "writing" : "executing",
+        wider(c, by[0] && by[0]->span.src ? by[0]->span : own->decl->span, parent,
+              by[1] ? by[1]->span : (struct span){0},
+              arena_printf(c->arena, "%s of %s",
+                           kinds & IR_READ    ? "reading"
+                           : kinds & IR_WRITE ? "writing"
+                                              : "executing",
                            ask_shown(c, by[0] ? by[0]->root : IR_ROOT_SLASH, path)));
 }
 
@@ -399,7 +424,8 @@ static bool meets_allow(const struct ask *k, const struct ir_pattern *x)
 {
     for (size_t i = 0; i < k->rules.n; i++) {
         const struct ir_rule *r = &k->rules.items[i];
-        if (r->root == x->root && r->allow & x->deny && (pattern_covers(x->glob, r->path) || pattern_reaches(x->glob, r->path)))
+        if (r->root == x->root && r->allow & x->deny &&
+            (pattern_covers(x->glob, r->path) || pattern_reaches(x->glob, r->path)))
             return true;
     }
     for (size_t i = 0; i < k->patterns.n; i++)
@@ -424,14 +450,17 @@ static void scope_patterns(struct ask_context *c, const struct ask *out, const s
             kept = y->root == x->root && !strcmp(x->glob, y->glob) && !(x->deny & ~(unsigned)y->deny);
         }
         if (!kept)
-            diag_hint(c->diags, wider(c, out->decl->span, parent, x->span, "what the parent denies by a pattern"),
+            diag_hint(c->diags,
+                      wider(c, out->decl->span, parent, x->span, "what the parent denies by a pattern"),
                       "write that deny in the scope as well");
     }
 }
 
-/* ---- scope: the other groups ------------------------------------------------------------------------------ */
+/* ---- scope: the other groups ------------------------------------------------------------------------------
+ */
 
-static void scope_network(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+static void scope_network(struct ask_context *c, struct ask *out, const struct ask *own,
+                          const struct ask *parent)
 {
     const struct ir_network *n = &own->network, *p = &parent->network;
     if (!n->span.src && !n->n_listen && !n->n_sockets)
@@ -451,12 +480,14 @@ static void scope_network(struct ask_context *c, struct ask *out, const struct a
         for (size_t j = 0; j < p->n_listen && !within; j++)
             within = n->listen[i].port == p->listen[j].port;
         if (!within)
-            wider(c, n->listen[i].span, parent, (struct span){0}, arena_printf(c->arena, "port %u", (unsigned)n->listen[i].port));
+            wider(c, n->listen[i].span, parent, (struct span){0},
+                  arena_printf(c->arena, "port %u", (unsigned)n->listen[i].port));
     }
     for (size_t i = 0; i < n->n_sockets; i++) {
         bool within = false;
         for (size_t j = 0; j < p->n_sockets && !within; j++)
-            within = n->sockets[i].root == p->sockets[j].root && !strcmp(n->sockets[i].path, p->sockets[j].path);
+            within =
+                n->sockets[i].root == p->sockets[j].root && !strcmp(n->sockets[i].path, p->sockets[j].path);
         if (!within)
             wider(c, n->sockets[i].span, parent, (struct span){0},
                   ask_shown(c, n->sockets[i].root, n->sockets[i].path));
@@ -468,7 +499,8 @@ static bool passes(const struct ask *k, const char *name)
     return env_names_cover(&k->env_allow, name) && !env_names_meet(&k->env_deny, name);
 }
 
-/* The names of the standard preset are nobody's wish where the scope does not say it: what the parent lacks goes. */
+/* The names of the standard preset are nobody's wish where the scope does not say it: what the parent lacks
+ * goes. */
 static struct env_names scope_names(struct ask_context *c, const struct ask *own, const struct ask *parent)
 {
     struct env_names names = {0};
@@ -532,7 +564,8 @@ static void scope_env(struct ask_context *c, struct ask *out, const struct ask *
     }
 }
 
-static void scope_limits(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+static void scope_limits(struct ask_context *c, struct ask *out, const struct ask *own,
+                         const struct ask *parent)
 {
     for (size_t i = 0; i < IR_LIMIT_COUNT; i++) {
         const struct ir_limit *x = &own->limits[i], *y = &parent->limits[i];
@@ -551,12 +584,14 @@ static int strength(const struct ir_text *preset)
     return !preset->text || !strcmp(preset->text, "standard") ? 2 : !strcmp(preset->text, "minimal") ? 1 : 0;
 }
 
-static void scope_rest(struct ask_context *c, struct ask *out, const struct ask *own, const struct ask *parent)
+static void scope_rest(struct ask_context *c, struct ask *out, const struct ask *own,
+                       const struct ask *parent)
 {
     if (own->preset.text) {
         out->preset = own->preset;
         if (strength(&own->preset) > strength(&parent->preset))
-            wider(c, own->preset.span, parent, parent->preset.span, arena_printf(c->arena, "system %s", own->preset.text));
+            wider(c, own->preset.span, parent, parent->preset.span,
+                  arena_printf(c->arena, "system %s", own->preset.text));
     }
     if (own->trust != DECL_TRUST_UNSAID) {
         out->trust = own->trust;
@@ -569,7 +604,8 @@ static void scope_rest(struct ask_context *c, struct ask *out, const struct ask 
         for (size_t j = 0; j < parent->n_fds && !within; j++)
             within = parent->fds[j].fd == own->fds[i].fd;
         if (!within)
-            wider(c, own->fds[i].span, parent, (struct span){0}, arena_printf(c->arena, "descriptor %d", own->fds[i].fd));
+            wider(c, own->fds[i].span, parent, (struct span){0},
+                  arena_printf(c->arena, "descriptor %d", own->fds[i].fd));
     }
     if (own->n_fds) {
         out->fds = own->fds;

@@ -52,14 +52,20 @@ static json_t *root(const struct ir_policy *p, uint8_t r)
 
 static json_t *rule(const struct ir_policy *p, const struct ir_rule *r, struct arena *a)
 {
-    static const char *const ORIGINS[] = {
-        [IR_DECLARED] = "declared", [IR_PRESET] = "preset", [IR_SKILL_DIR] = "skill-dir", [IR_FLOOR] = "floor"};
+    static const char *const ORIGINS[] = {[IR_DECLARED] = "declared",
+                                          [IR_PRESET] = "preset",
+                                          [IR_SKILL_DIR] = "skill-dir",
+                                          [IR_FLOOR] = "floor"};
     static const char *const TYPES[] = {
         [IR_TYPE_ANY] = "any", [IR_TYPE_DIR] = "folder", [IR_TYPE_FILE] = "file", [IR_TYPE_NONE] = "missing"};
     static const struct {
         unsigned flag;
         const char *word;
-    } FLAGS[] = {{IR_OPTIONAL, "optional"}, {IR_FOLLOW, "follow"}, {IR_CREATE, "create"}, {IR_STUB, "stub"}, {IR_NAME, "name"}};
+    } FLAGS[] = {{IR_OPTIONAL, "optional"},
+                 {IR_FOLLOW, "follow"},
+                 {IR_CREATE, "create"},
+                 {IR_STUB, "stub"},
+                 {IR_NAME, "name"}};
     json_t *o = json_object(), *flags = json_array();
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
         if (r->flags & FLAGS[i].flag)
@@ -128,7 +134,8 @@ static json_t *late(const struct ir_policy *p)
     for (size_t i = 0; i < p->n_late; i++) {
         json_t *o = json_object();
         json_object_set_new(o, "name", text(p->late[i].name));
-        json_object_set_new(o, "under", p->late[i].under < 0 ? json_null() : text(p->late[p->late[i].under].name));
+        json_object_set_new(o, "under",
+                            p->late[i].under < 0 ? json_null() : text(p->late[p->late[i].under].name));
         json_array_append_new(list, o);
     }
     return list;
@@ -136,8 +143,10 @@ static json_t *late(const struct ir_policy *p)
 
 static json_t *network(const struct ir_policy *p, struct arena *a)
 {
-    static const char *const MODES[] = {[IR_NETWORK_NONE] = "none", [IR_NETWORK_LOOPBACK] = "loopback",
-                                        [IR_NETWORK_LOOPBACK_HOST] = "loopback-host", [IR_NETWORK_ALLOW] = "allow",
+    static const char *const MODES[] = {[IR_NETWORK_NONE] = "none",
+                                        [IR_NETWORK_LOOPBACK] = "loopback",
+                                        [IR_NETWORK_LOOPBACK_HOST] = "loopback-host",
+                                        [IR_NETWORK_ALLOW] = "allow",
                                         [IR_NETWORK_OPEN] = "open"};
     const struct ir_network *n = &p->network;
     json_t *o = json_object(), *allow = json_array(), *sockets = json_array(), *listen = json_array();
@@ -180,13 +189,17 @@ static json_t *environment(const struct ir_policy *p)
 /* Numbers in the unit that the name ends in; a limit that is not set is null. */
 static json_t *limits(const struct ir_policy *p, struct arena *a)
 {
-    static const char *const UNITS[] = {[IR_UNIT_TIME] = "-ms", [IR_UNIT_BYTES] = "-bytes", [IR_UNIT_COUNT] = "",
-                                        [IR_UNIT_MILLI] = "-thousandths", [IR_UNIT_WEIGHT] = ""};
+    static const char *const UNITS[] = {[IR_UNIT_TIME] = "-ms",
+                                        [IR_UNIT_BYTES] = "-bytes",
+                                        [IR_UNIT_COUNT] = "",
+                                        [IR_UNIT_MILLI] = "-thousandths",
+                                        [IR_UNIT_WEIGHT] = ""};
     json_t *o = json_object();
     for (size_t i = 0; i < IR_LIMIT_COUNT; i++) {
         enum ir_limit_index k = (enum ir_limit_index)i;
         const char *name = arena_printf(a, "%s%s", ir_limit_word(k), UNITS[ir_limit_unit(k)]);
-        json_object_set_new(o, name, p->limits[i].value ? json_integer((json_int_t)p->limits[i].value) : json_null());
+        json_object_set_new(o, name,
+                            p->limits[i].value ? json_integer((json_int_t)p->limits[i].value) : json_null());
     }
     return o;
 }
@@ -198,7 +211,8 @@ static json_t *optional(const char *s)
 
 static json_t *process(const struct ir_policy *p)
 {
-    static const char *const TTY[] = {[IR_TTY_UNSAID] = NULL, [IR_TTY_NONE] = "none", [IR_TTY_INHERIT] = "inherit"};
+    static const char *const TTY[] = {
+        [IR_TTY_UNSAID] = NULL, [IR_TTY_NONE] = "none", [IR_TTY_INHERIT] = "inherit"};
     json_t *o = json_object(), *fds = json_array(), *workdir = json_null();
     for (size_t i = 0; i < p->n_fds; i++)
         json_array_append_new(fds, json_integer(p->fds[i].fd));

@@ -40,7 +40,8 @@ static const char *why_not(struct inputs *in)
                           : arena_printf(in->arena, "%s", strerror(errno));
 }
 
-/* ---- Includes ------------------------------------------------------------------------------------------- */
+/* ---- Includes -------------------------------------------------------------------------------------------
+ */
 
 /* A file without a profile's name is known by its own: base.sbx is `base`. */
 static void name_profile(struct inputs *in, struct decl_file *f, const char *path, struct span at)
@@ -55,7 +56,8 @@ static void name_profile(struct inputs *in, struct decl_file *f, const char *pat
 static void take(struct reader *r, const struct decl_file *f)
 {
     for (size_t i = 0; i < f->n_profiles; i++) {
-        r->profiles = arena_grow(r->in->arena, r->profiles, &r->cap_profiles, r->n_profiles + 1, sizeof *r->profiles);
+        r->profiles =
+            arena_grow(r->in->arena, r->profiles, &r->cap_profiles, r->n_profiles + 1, sizeof *r->profiles);
         r->profiles[r->n_profiles++] = f->profiles[i];
     }
 }
@@ -91,8 +93,8 @@ static void read_include(struct reader *r, const char *from, const struct ir_tex
         return;
     }
     if (depth == MAX_DEPTH || r->n_files == MAX_FILES) {
-        diag_add(in->diags, DIAG_TOO_LARGE, name->span, "files include each other deeper than %d, or more than %d of them", MAX_DEPTH,
-                 MAX_FILES);
+        diag_add(in->diags, DIAG_TOO_LARGE, name->span,
+                 "files include each other deeper than %d, or more than %d of them", MAX_DEPTH, MAX_FILES);
         return;
     }
     const struct frontend *fe = fe_by_suffix(path);
@@ -119,9 +121,11 @@ static void read_includes(struct reader *r, const struct decl_file *f, const cha
         read_include(r, path, &f->includes[i], depth);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------------------------------------
+ */
 
-static const struct decl_profile *pick(struct inputs *in, const struct decl_file *f, enum fe_role role, const char *name)
+static const struct decl_profile *pick(struct inputs *in, const struct decl_file *f, enum fe_role role,
+                                       const char *name)
 {
     if (!name && f->n_profiles == 1)
         return f->profiles[0];
@@ -141,7 +145,9 @@ static const struct decl_profile *pick(struct inputs *in, const struct decl_file
     if (f->n_profiles > MAX_NAMES_SHOWN)
         buf_str(&list, " and others");
     if (!found) {
-        const char *why = name ? "there is no profile `%s` here" : f->n_profiles ? "this file holds several profiles%s" : "this file holds no profile%s";
+        const char *why = name            ? "there is no profile `%s` here"
+                          : f->n_profiles ? "this file holds several profiles%s"
+                                          : "this file holds no profile%s";
         struct span at = f->n_profiles ? f->profiles[0]->span : (struct span){f->src, 0, 0};
         struct diag *e = diag_add(in->diags, DIAG_UNKNOWN_PROFILE, at, why, name ? escaped(in, name) : "");
         const char *near = name ? diag_nearest(name, strlen(name), names, n) : NULL;
@@ -158,7 +164,8 @@ static const struct decl_profile *pick(struct inputs *in, const struct decl_file
 
 static int by_name(const void *x, const void *y)
 {
-    const struct decl_profile *a = *(const struct decl_profile *const *)x, *b = *(const struct decl_profile *const *)y;
+    const struct decl_profile *a = *(const struct decl_profile *const *)x,
+                              *b = *(const struct decl_profile *const *)y;
     int c = strcmp(a->name.text ? a->name.text : "", b->name.text ? b->name.text : "");
     return c ? c : a->name.span.start < b->name.span.start ? -1 : a->name.span.start > b->name.span.start;
 }
@@ -175,19 +182,24 @@ static void report_same_names(struct reader *r)
         const struct ir_text *a = &sorted[i - 1]->name, *b = &sorted[i]->name;
         if (!a->text || !b->text || strcmp(a->text, b->text) != 0)
             continue;
-        struct diag *d = diag_add(r->in->diags, DIAG_DUPLICATE_KEY, b->span, "there are two profiles of this name");
+        struct diag *d =
+            diag_add(r->in->diags, DIAG_DUPLICATE_KEY, b->span, "there are two profiles of this name");
         diag_also(r->in->diags, d, a->span, "the other is here");
     }
 }
 
-bool inputs_read(struct inputs *in, const char *path, const char *from, const char *shape, enum fe_role role, const char *name,
-                 struct policy_input *out, const struct frontend **out_fe, const char **out_usage)
+bool inputs_read(struct inputs *in, const char *path, const char *from, const char *shape, enum fe_role role,
+                 const char *name, struct policy_input *out, const struct frontend **out_fe,
+                 const char **out_usage)
 {
     const struct frontend *fe = from ? fe_find(from) : fe_by_suffix(path);
     if (!fe) {
         bool exists = !strcmp(path, "-") || access(path, F_OK) == 0;
-        *out_usage = !exists ? arena_printf(in->arena, "%s: %s", path, strerror(errno))
-                             : arena_printf(in->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
+        *out_usage =
+            !exists ? arena_printf(in->arena, "%s: %s", path, strerror(errno))
+                    : arena_printf(in->arena,
+                                   "%s: what kind of input is this? Name it with --from dsl, yaml or skill",
+                                   path);
         return false;
     }
     const struct source *src = source_read(in->arena, path);
@@ -221,7 +233,8 @@ const struct decl_profile *inputs_preset(const char *name, struct arena *a, stru
         if (strcmp(preset_texts[i].name, name) != 0)
             continue;
         struct decl_file file = {0};
-        const struct source *src = source_new(a, arena_printf(a, "preset %s", name), preset_texts[i].text, preset_texts[i].len);
+        const struct source *src =
+            source_new(a, arena_printf(a, "preset %s", name), preset_texts[i].text, preset_texts[i].len);
         fe_dsl.parse(src, FE_DECLARATION, a, diags, &file);
         return file.profiles[0];
     }

@@ -100,7 +100,8 @@ static void render_diags(struct driver *d)
     print(&out, stderr);
 }
 
-/* ---- Inputs --------------------------------------------------------------------------------------------- */
+/* ---- Inputs ---------------------------------------------------------------------------------------------
+ */
 
 static const struct source *read_source(struct driver *d, const char *path, const char **out_usage)
 {
@@ -111,7 +112,8 @@ static const struct source *read_source(struct driver *d, const char *path, cons
     return src;
 }
 
-/* ---- Where paths are looked up -------------------------------------------------------------------------- */
+/* ---- Where paths are looked up --------------------------------------------------------------------------
+ */
 
 static const char *defined(const struct driver *d, const char *name)
 {
@@ -159,7 +161,8 @@ static const char *read_late(struct driver *d)
         size_t n = strcspn(word, ":");
         const char *above = word[n] ? word + n + strlen(UNDER) : NULL;
         if (!is_variable(word, n) || (above && strncmp(word + n, UNDER, strlen(UNDER)) != 0))
-            return arena_printf(&d->arena, "--late takes names such as HOME, or WORK_DIR:under=HOME, not `%s`", word);
+            return arena_printf(&d->arena,
+                                "--late takes names such as HOME, or WORK_DIR:under=HOME, not `%s`", word);
         const char *name = arena_strn(&d->arena, word, n);
         if (!strcmp(name, "TMPDIR"))
             return "--late TMPDIR: the private TMPDIR is chosen when the program starts";
@@ -209,7 +212,8 @@ static const char *set_env(struct driver *d, const char *input)
     return NULL;
 }
 
-/* ---- Targets -------------------------------------------------------------------------------------------- */
+/* ---- Targets --------------------------------------------------------------------------------------------
+ */
 
 static const char *target_names(struct driver *d)
 {
@@ -238,7 +242,8 @@ static const char *choose_targets(struct driver *d)
     for (size_t i = 0; i < names->n; i++) {
         const struct backend *b = be_find(names->items[i], strlen(names->items[i]));
         if (!b)
-            return arena_printf(&d->arena, "there is no target `%s`; targets are %s", names->items[i], target_names(d));
+            return arena_printf(&d->arena, "there is no target `%s`; targets are %s", names->items[i],
+                                target_names(d));
         for (size_t j = 0; j < i; j++)
             if (d->targets[j] == b)
                 return arena_printf(&d->arena, "target %s is named twice", b->name);
@@ -248,8 +253,8 @@ static const char *choose_targets(struct driver *d)
         return NULL;
     const struct backend *b = d->options.output ? be_by_suffix(d->options.output) : NULL;
     if (!b)
-        return arena_printf(&d->arena, "which target? Name it with -t (%s), or by the suffix of -o (%s)", target_names(d),
-                            target_suffixes(d));
+        return arena_printf(&d->arena, "which target? Name it with -t (%s), or by the suffix of -o (%s)",
+                            target_names(d), target_suffixes(d));
     d->targets[d->n_targets++] = b;
     return NULL;
 }
@@ -268,7 +273,8 @@ static const char *check_losses(struct driver *d)
         for (size_t j = 0; j < n; j++)
             found |= !strcmp(known[j], name);
         if (!found)
-            return arena_printf(&d->arena, "--accept %s: no loss of that name; the first is `%s`", name, known[0]);
+            return arena_printf(&d->arena, "--accept %s: no loss of that name; the first is `%s`", name,
+                                known[0]);
     }
     return NULL;
 }
@@ -327,7 +333,8 @@ static const struct ir_policy *policy_for(struct driver *d, enum ir_system syste
     return d->policies[system];
 }
 
-/* ---- compile -------------------------------------------------------------------------------------------- */
+/* ---- compile --------------------------------------------------------------------------------------------
+ */
 
 struct artifact {
     const struct backend *target;
@@ -387,7 +394,8 @@ static enum status write_all(struct driver *d, struct output *files, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
             if (output_same_file(files[i].path, files[j].path))
-                return usage(d, arena_printf(&d->arena, "%s and %s are one file", files[j].path, files[i].path));
+                return usage(d,
+                             arena_printf(&d->arena, "%s and %s are one file", files[j].path, files[i].path));
     const char *why = output_write(&d->arena, files, n, &path);
     return why ? usage(d, arena_printf(&d->arena, "%s %s", path, why)) : STATUS_OK;
 }
@@ -412,9 +420,11 @@ static const char *read_inputs(struct driver *d)
     struct inputs in = {&d->arena, &d->diags};
     const struct frontend *fe;
     d->ceilings = arena_array(&d->arena, o->ceilings.n + 1, sizeof *d->ceilings);
-    d->has_inputs = inputs_read(&in, o->operands.items[0], o->from, o->shape, FE_DECLARATION, o->profile, &d->declaration, &fe, &why);
+    d->has_inputs = inputs_read(&in, o->operands.items[0], o->from, o->shape, FE_DECLARATION, o->profile,
+                                &d->declaration, &fe, &why);
     for (size_t i = 0; i < o->ceilings.n && !why; i++)
-        d->has_inputs &= inputs_read(&in, o->ceilings.items[i], NULL, NULL, FE_CEILING, NULL, &d->ceilings[i], &fe, &why);
+        d->has_inputs &=
+            inputs_read(&in, o->ceilings.items[i], NULL, NULL, FE_CEILING, NULL, &d->ceilings[i], &fe, &why);
     d->n_ceilings = o->ceilings.n;
     if (o->ceiling_env)
         inputs_environment(&in, environ, &d->ceilings[d->n_ceilings++]);
@@ -427,7 +437,8 @@ static const char *count_problem(struct driver *d)
         return "which declaration? `sbxc --help` shows how";
     const char *near = options_near_command(d->options.operands.items[0]);
     if (near)
-        return arena_printf(&d->arena, "there is no command `%s`; did you mean `%s`?", d->options.operands.items[0], near);
+        return arena_printf(&d->arena, "there is no command `%s`; did you mean `%s`?",
+                            d->options.operands.items[0], near);
     return "one declaration at a time";
 }
 
@@ -469,7 +480,8 @@ static enum status compile(struct driver *d)
     return status;
 }
 
-/* ---- Other commands ------------------------------------------------------------------------------------- */
+/* ---- Other commands -------------------------------------------------------------------------------------
+ */
 
 static enum status dump(struct driver *d)
 {
@@ -487,14 +499,17 @@ static enum status dump(struct driver *d)
         ir_print(p, &out);
     if (!buf_ok(&out))
         out_of_memory(NULL);
-    struct output file = {.path = d->options.output ? d->options.output : "-", .data = out.data, .len = out.len};
+    struct output file = {
+        .path = d->options.output ? d->options.output : "-", .data = out.data, .len = out.len};
     why = refuse_output(d, file.path, false);
-    enum status status = why ? usage(d, arena_printf(&d->arena, "%s: %s", file.path, why)) : write_all(d, &file, 1);
+    enum status status =
+        why ? usage(d, arena_printf(&d->arena, "%s: %s", file.path, why)) : write_all(d, &file, 1);
     buf_done(&out);
     return status;
 }
 
-/* ---- fmt ------------------------------------------------------------------------------------------------ */
+/* ---- fmt ------------------------------------------------------------------------------------------------
+ */
 
 static const char *check_fmt_words(const struct options *o)
 {
@@ -515,10 +530,12 @@ static const char *check_fmt_words(const struct options *o)
 }
 
 /* False where it was refused, with the reason in diags or, if it could not be read, in *out_usage. */
-static bool format_one(struct driver *d, const char *path, struct buf *out, bool *out_changed, const char **out_usage)
+static bool format_one(struct driver *d, const char *path, struct buf *out, bool *out_changed,
+                       const char **out_usage)
 {
     if ((d->options.from ? fe_find(d->options.from) : fe_by_suffix(path)) != &fe_dsl) {
-        *out_usage = arena_printf(&d->arena, "%s: no .sbx file; --from dsl says that it is of that kind", path);
+        *out_usage =
+            arena_printf(&d->arena, "%s: no .sbx file; --from dsl says that it is of that kind", path);
         return false;
     }
     const struct source *src = read_source(d, path, out_usage);
@@ -526,7 +543,8 @@ static bool format_one(struct driver *d, const char *path, struct buf *out, bool
         return false;
     if (!buf_ok(out))
         out_of_memory(NULL);
-    *out_changed = src->skipped || src->len != out->len || (out->len && memcmp(src->text, out->data, out->len) != 0);
+    *out_changed =
+        src->skipped || src->len != out->len || (out->len && memcmp(src->text, out->data, out->len) != 0);
     return true;
 }
 
@@ -541,7 +559,8 @@ static enum status put_formatted(struct driver *d, const struct buf *texts, cons
         if (changed[i] && o->check)
             puts(paths->items[i]);
         else if (changed[i] && o->write)
-            files[n++] = (struct output){.path = paths->items[i], .data = texts[i].data, .len = texts[i].len, .edit = true};
+            files[n++] = (struct output){
+                .path = paths->items[i], .data = texts[i].data, .len = texts[i].len, .edit = true};
         else if (!o->check && !o->write && !o->output)
             fwrite(texts[i].data, 1, texts[i].len, stdout);
     if (o->output)
@@ -576,7 +595,8 @@ static enum status format(struct driver *d)
     return status == STATUS_OK && d->options.check && any ? STATUS_REFUSED : status;
 }
 
-/* ---- convert -------------------------------------------------------------------------------------------- */
+/* ---- convert --------------------------------------------------------------------------------------------
+ */
 
 /* A `#` that begins a comment in either syntax, unless it stands in a string. */
 static bool may_hold_comments(const struct source *s)
@@ -590,12 +610,14 @@ static bool may_hold_comments(const struct source *s)
 static enum status convert(struct driver *d)
 {
     const struct options *o = &d->options;
-    const char *path = o->operands.n == 1 ? o->operands.items[0] : NULL, *why = path ? check_words(o) : count_problem(d);
+    const char *path = o->operands.n == 1 ? o->operands.items[0] : NULL,
+               *why = path ? check_words(o) : count_problem(d);
     const struct frontend *fe = why ? NULL : o->from ? fe_find(o->from) : fe_by_suffix(path);
     if (!why && o->to && strcmp(o->to, "dsl") != 0 && strcmp(o->to, "yaml") != 0)
         why = "--to takes dsl or yaml";
     if (!why && !fe)
-        why = arena_printf(&d->arena, "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
+        why = arena_printf(&d->arena,
+                           "%s: what kind of input is this? Name it with --from dsl, yaml or skill", path);
     const struct source *src = why ? NULL : read_source(d, path, &why);
     if (why)
         return usage(d, why);
@@ -613,12 +635,14 @@ static enum status convert(struct driver *d)
     struct output result = {.path = o->output ? o->output : "-", .data = out.data, .len = out.len};
     why = ok ? refuse_output(d, result.path, false) : NULL;
     if (ok)
-        status = why ? usage(d, arena_printf(&d->arena, "%s: %s", result.path, why)) : write_all(d, &result, 1);
+        status =
+            why ? usage(d, arena_printf(&d->arena, "%s: %s", result.path, why)) : write_all(d, &result, 1);
     buf_done(&out);
     return status;
 }
 
-/* ---- preset, help --------------------------------------------------------------------------------------- */
+/* ---- preset, help ---------------------------------------------------------------------------------------
+ */
 
 static enum status preset(struct driver *d)
 {
@@ -629,9 +653,12 @@ static enum status preset(struct driver *d)
         if (!name)
             puts(preset_texts[i].name);
         else if (!strcmp(name, preset_texts[i].name))
-            return fwrite(preset_texts[i].text, 1, preset_texts[i].len, stdout) == preset_texts[i].len ? STATUS_OK : STATUS_USAGE;
+            return fwrite(preset_texts[i].text, 1, preset_texts[i].len, stdout) == preset_texts[i].len
+                       ? STATUS_OK
+                       : STATUS_USAGE;
     }
-    return name ? usage(d, arena_printf(&d->arena, "there is no preset `%s`; `sbxc preset` lists them", name)) : STATUS_OK;
+    return name ? usage(d, arena_printf(&d->arena, "there is no preset `%s`; `sbxc preset` lists them", name))
+                : STATUS_OK;
 }
 
 static enum status help(void)
@@ -688,7 +715,8 @@ int main(int argc, char **argv)
 {
     struct driver d = {0};
 #ifdef __GLIBC__
-    /* Else each large buffer that is freed lets later ones grow on the heap, which never shrinks below them. */
+    /* Else each large buffer that is freed lets later ones grow on the heap, which never shrinks below them.
+     */
     mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
     arena_init(&d.arena, out_of_memory, NULL);

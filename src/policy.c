@@ -24,15 +24,16 @@ struct maker {
     size_t cuts;
 };
 
-/* ---- What was asked for --------------------------------------------------------------------------------- */
+/* ---- What was asked for ---------------------------------------------------------------------------------
+ */
 
 static const char *preset_file(struct maker *m, const char *name)
 {
     return arena_printf(m->a, "%s.%s", name, m->q->system == IR_MACOS ? "macos" : "linux");
 }
 
-static const struct ask *ask_of(struct maker *m, struct ask_context *c, const struct policy_input *in, struct resolver *r,
-                                enum resolve_want want)
+static const struct ask *ask_of(struct maker *m, struct ask_context *c, const struct policy_input *in,
+                                struct resolver *r, enum resolve_want want)
 {
     ask_begin(c, m->a, m->diags, r);
     c->want = want;
@@ -68,10 +69,13 @@ static void ask_ceilings(struct maker *m)
 }
 
 /* What stands in the floor as the program's own is not granted again: the private TMPDIR, and on Linux /proc,
- * which can be read whole and never be written (as uid 0 much of /proc/sys could be, without capabilities). */
+ * which can be read whole and never be written (as uid 0 much of /proc/sys could be, without capabilities).
+ */
 static bool is_floor(struct maker *m, const struct ir_rule *r)
 {
-    if (r->deny || (r->root != IR_ROOT_TMPDIR && (m->q->system != IR_LINUX || !ir_path_within(r->path, "/proc") || r->root != IR_ROOT_SLASH)))
+    if (r->deny ||
+        (r->root != IR_ROOT_TMPDIR &&
+         (m->q->system != IR_LINUX || !ir_path_within(r->path, "/proc") || r->root != IR_ROOT_SLASH)))
         return false;
     if (r->root == IR_ROOT_SLASH && r->allow & IR_WRITE)
         diag_add(m->diags, DIAG_CANNOT, r->span, "/proc is the sandbox's own and cannot be written");
@@ -94,7 +98,9 @@ static void report_reopened(void *ctx, const struct ir_rule *r, unsigned kinds, 
 {
     struct maker *m = ctx;
     struct diag *d = diag_add(m->diags, DIAG_REOPENED, r->span, "%s of %s is allowed beneath a deny",
-                              kinds & IR_READ ? "reading" : kinds & IR_WRITE ? "writing" : "executing",
+                              kinds & IR_READ    ? "reading"
+                              : kinds & IR_WRITE ? "writing"
+                                                 : "executing",
                               ask_shown(&m->context, r->root, r->path));
     diag_also(m->diags, d, above->span, "the deny is here");
 }
@@ -107,20 +113,26 @@ static void warn_of_everything(struct maker *m)
                  r->allow & IR_WRITE ? "writing to" : "reading");
 }
 
-/* ---- Programs --------------------------------------------------------------------------------------------- */
+/* ---- Programs ---------------------------------------------------------------------------------------------
+ */
 
-/* A listed script runs its interpreter, and a program its loader: without them it would not start, and which they
- * are the file itself says. The loaders of the system come with every list. */
+/* A listed script runs its interpreter, and a program its loader: without them it would not start, and which
+ * they are the file itself says. The loaders of the system come with every list. */
 static void check_program(struct maker *m, const struct ir_rule *r)
 {
     char text[INTERPRETER_BYTES];
     if (!resolve_interpreter(&m->resolver, r->path, text))
         return;
-    /* Entries of presets stand as written: the loaders are found by the very name that programs have of them. */
+    /* Entries of presets stand as written: the loaders are found by the very name that programs have of them.
+     */
     const struct ir_rule *named = rules_at(&m->rules, IR_ROOT_SLASH, text);
     if (named && named->allow & IR_EXEC)
         return;
-    struct decl_path p = {.text = text, .len = (uint32_t)strlen(text), .allow = IR_EXEC, .flags = DECL_LITERAL, .span = r->span};
+    struct decl_path p = {.text = text,
+                          .len = (uint32_t)strlen(text),
+                          .allow = IR_EXEC,
+                          .flags = DECL_LITERAL,
+                          .span = r->span};
     struct ir_rule at;
     bool pattern = false;
     size_t names = m->resolver.n_aliases, links = m->resolver.n_links;
@@ -147,7 +159,8 @@ static void check_programs(struct maker *m)
     }
 }
 
-/* ---- Presets ---------------------------------------------------------------------------------------------- */
+/* ---- Presets ----------------------------------------------------------------------------------------------
+ */
 
 static void add_skill_dir(struct maker *m, struct rule_list *l)
 {
@@ -157,8 +170,8 @@ static void add_skill_dir(struct maker *m, struct rule_list *l)
         return;
     const char *path = resolve_folder(&m->resolver, named);
     if (!path) {
-        diag_add(m->diags, DIAG_PATH_ACCESS, k->skill_dir_span, "the declaration's folder %s cannot be looked at",
-                 diag_escape(m->a, named, strlen(named)));
+        diag_add(m->diags, DIAG_PATH_ACCESS, k->skill_dir_span,
+                 "the declaration's folder %s cannot be looked at", diag_escape(m->a, named, strlen(named)));
         return;
     }
     m->p->skill_dir = path;
@@ -171,7 +184,8 @@ static void add_skill_dir(struct maker *m, struct rule_list *l)
                                .span = k->skill_dir_span});
 }
 
-/* A folder that is private to the run would hide what the declaration grants beneath it, or lend it writing. */
+/* A folder that is private to the run would hide what the declaration grants beneath it, or lend it writing.
+ */
 static bool makes_way(struct maker *m, const struct decl_path *p, const struct rule_list *skill)
 {
     const char *path = arena_strn(m->a, p->text, p->len);
@@ -182,15 +196,18 @@ static bool makes_way(struct maker *m, const struct decl_path *p, const struct r
             const struct ir_rule *r = &lists[l]->items[i];
             if (!r->allow)
                 continue;
-            diag_add(m->diags, DIAG_PRESET_CUT, r->span, "the private %s of the preset makes way for this grant", path);
+            diag_add(m->diags, DIAG_PRESET_CUT, r->span,
+                     "the private %s of the preset makes way for this grant", path);
             return true;
         }
     }
     return false;
 }
 
-/* Entries of presets are looked up at launch: they may be missing, or links that only root could have made. */
-static void add_preset(struct maker *m, const char *name, bool exec, struct rule_list *l, const struct rule_list *skill)
+/* Entries of presets are looked up at launch: they may be missing, or links that only root could have made.
+ */
+static void add_preset(struct maker *m, const char *name, bool exec, struct rule_list *l,
+                       const struct rule_list *skill)
 {
     const struct decl_profile *p = m->q->preset(preset_file(m, name), m->a, m->diags);
     for (size_t i = 0; p && i < p->n_paths; i++) {
@@ -220,7 +237,8 @@ static void say_cuts(struct maker *m)
     if (m->cuts == 1)
         diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %s from %s", path, what);
     else
-        diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %zu entries from %s, such as %s", m->cuts, what, path);
+        diag_add(m->diags, DIAG_PRESET_CUT, m->cut_by->span, "this also cuts %zu entries from %s, such as %s",
+                 m->cuts, what, path);
     m->cuts = 0;
 }
 
@@ -295,13 +313,20 @@ static void add_floor(struct maker *m)
 {
     static const char *const sinks[] = {ARTIFACT_SINKS};
     for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++)
-        add_floor_rule(m, (struct ir_rule){.path = sinks[i], .allow = IR_READ | IR_WRITE, .type = IR_TYPE_FILE, .flags = IR_OPTIONAL});
+        add_floor_rule(m, (struct ir_rule){.path = sinks[i],
+                                           .allow = IR_READ | IR_WRITE,
+                                           .type = IR_TYPE_FILE,
+                                           .flags = IR_OPTIONAL});
     if (m->q->system == IR_LINUX)
-        add_floor_rule(m, (struct ir_rule){.path = "/proc", .allow = IR_READ, .deny = IR_WRITE | IR_EXEC, .type = IR_TYPE_DIR});
-    add_floor_rule(m, (struct ir_rule){.path = "", .allow = IR_ALL, .root = IR_ROOT_TMPDIR, .type = IR_TYPE_DIR});
+        add_floor_rule(
+            m, (struct ir_rule){
+                   .path = "/proc", .allow = IR_READ, .deny = IR_WRITE | IR_EXEC, .type = IR_TYPE_DIR});
+    add_floor_rule(
+        m, (struct ir_rule){.path = "", .allow = IR_ALL, .root = IR_ROOT_TMPDIR, .type = IR_TYPE_DIR});
 }
 
-/* ---- Environment ---------------------------------------------------------------------------------------- */
+/* ---- Environment ----------------------------------------------------------------------------------------
+ */
 
 /* Loader variables run code of the caller's choice in the program: that is said, whoever asked for it. */
 static void warn_of_loaders(struct maker *m)
@@ -309,11 +334,13 @@ static void warn_of_loaders(struct maker *m)
     const struct ask *k = &m->ask;
     for (size_t i = 0; i < k->env_allow.n; i++)
         if (env_names_loader(k->env_allow.items[i].name))
-            diag_add(m->diags, DIAG_LOADER_VARIABLE, k->env_allow.items[i].span, "%s decides what code the program loads",
+            diag_add(m->diags, DIAG_LOADER_VARIABLE, k->env_allow.items[i].span,
+                     "%s decides what code the program loads",
                      diag_escape(m->a, k->env_allow.items[i].name, strlen(k->env_allow.items[i].name)));
     for (size_t i = 0; i < k->n_env_set; i++)
         if (env_names_loader(k->env_set[i].name))
-            diag_add(m->diags, DIAG_LOADER_VARIABLE, k->env_set[i].span, "%s decides what code the program loads",
+            diag_add(m->diags, DIAG_LOADER_VARIABLE, k->env_set[i].span,
+                     "%s decides what code the program loads",
                      diag_escape(m->a, k->env_set[i].name, strlen(k->env_set[i].name)));
 }
 
@@ -335,7 +362,8 @@ static void take_env(struct maker *m)
     p->n_env_set = m->ask.n_env_set;
 }
 
-/* ---- Trust ------------------------------------------------------------------------------------------------ */
+/* ---- Trust ------------------------------------------------------------------------------------------------
+ */
 
 /* Trust is asked for by the declaration and granted by somebody else: the command line, or every ceiling. */
 static void decide_trust(struct maker *m)
@@ -351,14 +379,17 @@ static void decide_trust(struct maker *m)
     m->p->core = granted || m->q->trust_core;
     m->p->trust_span = k->trust_span;
     if (m->p->core) {
-        diag_add(m->diags, DIAG_TRUST_CORE, k->trust_span, "the program runs unconfined: only its time is limited");
+        diag_add(m->diags, DIAG_TRUST_CORE, k->trust_span,
+                 "the program runs unconfined: only its time is limited");
         return;
     }
-    struct diag *e = diag_add(m->diags, DIAG_TRUST_REQUEST, k->trust_span, "`trust core` was not granted: the program is confined");
+    struct diag *e = diag_add(m->diags, DIAG_TRUST_REQUEST, k->trust_span,
+                              "`trust core` was not granted: the program is confined");
     diag_hint(m->diags, e, "a ceiling that says `trust core`, or --trust-core, grants it");
 }
 
-/* ---- Names, TMPDIR, notes ------------------------------------------------------------------------------- */
+/* ---- Names, TMPDIR, notes -------------------------------------------------------------------------------
+ */
 
 static int by_alias_name(const void *x, const void *y)
 {
@@ -375,8 +406,8 @@ static bool is_asked(const struct ir_rule *r)
     return r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
 }
 
-/* Does the declaration still say anything at, above or beneath this path? What a scope left behind or a ceiling cut
- * away needs no second name, and presets have names of their own. */
+/* Does the declaration still say anything at, above or beneath this path? What a scope left behind or a
+ * ceiling cut away needs no second name, and presets have names of their own. */
 static bool reachable(struct maker *m, const char *path)
 {
     size_t first, n = rules_beneath(&m->rules, IR_ROOT_SLASH, path, &first);
@@ -429,7 +460,8 @@ static bool holds_grant(const struct maker *m, const char *dir)
     for (size_t i = 0; i < there.n; i++)
         if (is_own(&there.items[i]) && there.items[i].allow)
             return true;
-    if (m->ask.workdir.path && m->ask.workdir.root == IR_ROOT_SLASH && ir_path_within(m->ask.workdir.path, dir))
+    if (m->ask.workdir.path && m->ask.workdir.root == IR_ROOT_SLASH &&
+        ir_path_within(m->ask.workdir.path, dir))
         return true;
     for (size_t i = 0; i < m->p->n_aliases; i++)
         if (ir_path_within(m->p->aliases[i].name, dir))
@@ -448,8 +480,9 @@ static void choose_tmpdirs(struct maker *m)
         if (!holds_grant(m, candidates[i]))
             m->p->tmpdirs[m->p->n_tmpdirs++] = candidates[i];
     if (!m->p->n_tmpdirs && m->q->system == IR_LINUX)
-        diag_add(m->diags, DIAG_NO_TMPDIR, m->ask.decl->span,
-                 "no folder is left for the private TMPDIR: grants lie beneath /tmp, /var/tmp, /mnt and /media");
+        diag_add(
+            m->diags, DIAG_NO_TMPDIR, m->ask.decl->span,
+            "no folder is left for the private TMPDIR: grants lie beneath /tmp, /var/tmp, /mnt and /media");
 }
 
 /* The first rule of the declaration or its folder that lies in a folder of the builder. */
@@ -458,10 +491,10 @@ static const struct ir_rule *first_within(const struct maker *m, const char *dir
     if (!dir || !strcmp(dir, "/"))
         return NULL;
     const struct rule_list there = rules_within(&m->rules, IR_ROOT_SLASH, dir);
-    for (size_t i = 0; i < there.n; i++)
-        if (is_own(&there.items[i]))
-            return &there.items[i];
-    return NULL;
+    const struct ir_rule *r = there.items, *end = r + there.n;
+    while (r < end && !is_own(r))
+        r++;
+    return r < end ? r : NULL;
 }
 
 static void note_baked_paths(struct maker *m)
@@ -481,11 +514,12 @@ static void note_baked_paths(struct maker *m)
     if (!r || m->diags->n_errors)
         return;
     diag_add(m->diags, m->q->portable ? DIAG_NOT_PORTABLE : DIAG_BAKED_PATH, r->span,
-             "the artifact holds paths of this machine: %s lies in the %s folder", diag_escape(m->a, r->path, r->path_len),
-             found[first].name);
+             "the artifact holds paths of this machine: %s lies in the %s folder",
+             diag_escape(m->a, r->path, r->path_len), found[first].name);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------------------------------------
+ */
 
 static void take_ask(struct maker *m)
 {

@@ -21,15 +21,16 @@ void resolve_init(struct resolver *r, const struct resolve_env *env, enum ir_sys
     *r = (struct resolver){.env = env, .arena = a, .diags = diags, .system = system};
 }
 
-/* ---- The text of a path --------------------------------------------------------------------------------- */
+/* ---- The text of a path ---------------------------------------------------------------------------------
+ */
 
 struct text {
     const char *s;
     size_t len;
 };
 
-static struct diag *complain(struct resolver *r, enum diag_id id, const struct decl_path *p, size_t at, size_t len,
-                             const char *text)
+static struct diag *complain(struct resolver *r, enum diag_id id, const struct decl_path *p, size_t at,
+                             size_t len, const char *text)
 {
     /* Escapes make offsets in the text and in the source differ; then the whole path is marked. */
     struct span span = p->span;
@@ -42,7 +43,8 @@ static struct diag *complain(struct resolver *r, enum diag_id id, const struct d
 }
 
 /* How a path word is written in the syntax that the path came from. */
-static const char *word_form(struct resolver *r, const struct decl_path *p, const char *word, const char *where)
+static const char *word_form(struct resolver *r, const struct decl_path *p, const char *word,
+                             const char *where)
 {
     if (p->flags & DECL_YAML)
         return arena_printf(r->arena, "write {path: ..., %s: true}", word);
@@ -60,7 +62,8 @@ static bool check_text(struct resolver *r, const struct decl_path *p)
     while (blank < p->len && is_blank(p->text[blank]))
         blank++;
     if (blank == p->len) {
-        struct diag *d = complain(r, DIAG_BAD_PATH, p, 0, 0, p->len ? "this path is blank" : "this path is empty");
+        struct diag *d =
+            complain(r, DIAG_BAD_PATH, p, 0, 0, p->len ? "this path is blank" : "this path is empty");
         diag_hint(r->diags, d, "write an absolute path, or one that begins with ~/ or a $NAME");
         return false;
     }
@@ -74,7 +77,8 @@ static bool check_text(struct resolver *r, const struct decl_path *p)
         return false;
     }
     if (is_blank(p->text[p->len - 1]))
-        diag_add(r->diags, DIAG_TRAILING_BLANK, p->span, "this path ends in a blank, which is taken as part of the name");
+        diag_add(r->diags, DIAG_TRAILING_BLANK, p->span,
+                 "this path ends in a blank, which is taken as part of the name");
     return true;
 }
 
@@ -120,16 +124,19 @@ static const struct decl_param *parameter(const struct resolver *r, struct text 
     return NULL;
 }
 
-static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind, struct text *pattern);
+static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind,
+                          struct text *pattern);
 
-/* What a parameter stands for where -D does not say: its default, in which other parameters have no meaning. */
-static bool default_of(struct resolver *r, const struct decl_param *param, const struct decl_path *at, size_t len,
-                       const char **root, uint8_t *root_kind)
+/* What a parameter stands for where -D does not say: its default, in which other parameters have no meaning.
+ */
+static bool default_of(struct resolver *r, const struct decl_param *param, const struct decl_path *at,
+                       size_t len, const char **root, uint8_t *root_kind)
 {
     if (!param->value.text) {
         struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, at, 0, len, "this parameter has no value");
         diag_also(r->diags, d, param->span, "its clause is here");
-        diag_hint(r->diags, d, "give -D %s=PATH, or --late %s to leave it to the launcher", param->name, param->name);
+        diag_hint(r->diags, d, "give -D %s=PATH, or --late %s to leave it to the launcher", param->name,
+                  param->name);
         return false;
     }
     const struct decl_param *params = r->params;
@@ -147,8 +154,8 @@ static bool default_of(struct resolver *r, const struct decl_param *param, const
 }
 
 /* `$NAME` or `$NAME/...`: *root is what NAME stands for, *rest what follows. */
-static bool expand_variable(struct resolver *r, const struct decl_path *p, const char **root, struct text *rest,
-                            uint8_t *root_kind)
+static bool expand_variable(struct resolver *r, const struct decl_path *p, const char **root,
+                            struct text *rest, uint8_t *root_kind)
 {
     size_t n = 1;
     while (n < p->len && is_name_byte(p->text[n]))
@@ -156,7 +163,8 @@ static bool expand_variable(struct resolver *r, const struct decl_path *p, const
     struct text name = {p->text + 1, n - 1};
     *rest = (struct text){p->text + n, p->len - n};
     if (!name.len || (rest->len && rest->s[0] != '/')) {
-        struct diag *d = complain(r, DIAG_UNKNOWN_VARIABLE, p, 0, n, "a variable is written $NAME, and `/` follows it");
+        struct diag *d =
+            complain(r, DIAG_UNKNOWN_VARIABLE, p, 0, n, "a variable is written $NAME, and `/` follows it");
         diag_hint(r->diags, d, "for a `$` that belongs to the name %s", word_form(r, p, "literal", "before"));
         return false;
     }
@@ -197,7 +205,8 @@ static bool expand_tilde(struct resolver *r, const struct decl_path *p, const ch
     }
     if (*root && **root == '/')
         return true;
-    complain(r, DIAG_UNKNOWN_USER, p, 0, n, n == 1 ? "the user has no absolute home folder" : "there is no such user");
+    complain(r, DIAG_UNKNOWN_USER, p, 0, n,
+             n == 1 ? "the user has no absolute home folder" : "there is no such user");
     return false;
 }
 
@@ -212,7 +221,8 @@ static const char *bare_dollar(const struct text *t)
 
 /* `dir/` and two stars is dir itself. Any other pattern character makes a pattern, which begins at
  * *out_pattern. */
-static bool check_pattern(struct resolver *r, const struct decl_path *p, struct text *rest, struct text *out_pattern)
+static bool check_pattern(struct resolver *r, const struct decl_path *p, struct text *rest,
+                          struct text *out_pattern)
 {
     if (rest->len >= 3 && !memcmp(rest->s + rest->len - 3, "/**", 3))
         rest->len -= 3;
@@ -233,7 +243,8 @@ static bool check_pattern(struct resolver *r, const struct decl_path *p, struct 
     const char *why = pattern_problem(rest->s, rest->len, &at);
     if (why) {
         struct diag *d = complain(r, DIAG_PATTERN, p, (size_t)(rest->s - p->text) + at, 1, why);
-        diag_hint(r->diags, d, "for a character that belongs to the name %s", word_form(r, p, "literal", "before"));
+        diag_hint(r->diags, d, "for a character that belongs to the name %s",
+                  word_form(r, p, "literal", "before"));
         return false;
     }
     *out_pattern = *rest;
@@ -286,9 +297,11 @@ const char *resolve_absolute(struct arena *a, const char *base, const char *path
     return *path ? absolute(a, *path == '/' ? "" : base, path, strlen(path)) : NULL;
 }
 
-/* The path as an absolute text of plain components, links and `..` still in it, beneath the root in *root_kind.
- * NULL after an error. For a pattern pattern->s is set, and the text ends in it as it was written. */
-static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind, struct text *pattern)
+/* The path as an absolute text of plain components, links and `..` still in it, beneath the root in
+ * *root_kind. NULL after an error. For a pattern pattern->s is set, and the text ends in it as it was
+ * written. */
+static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t *root_kind,
+                          struct text *pattern)
 {
     struct text rest = {p->text, p->len};
     const char *root = NULL;
@@ -312,22 +325,23 @@ static const char *expand(struct resolver *r, const struct decl_path *p, uint8_t
     return absolute(r->arena, root ? root : "", rest.s, rest.len);
 }
 
-/* ---- Walking -------------------------------------------------------------------------------------------- */
+/* ---- Walking --------------------------------------------------------------------------------------------
+ */
 
 /* Where a walk stands: `cur` is canonical, "" meaning the root. */
 struct walk {
     char *cur;
     size_t len, cap;
-    bool missing;      /* what cur names does not exist, nor anything beneath */
-    size_t exists;     /* then: bytes of cur that name the last folder that does */
-    bool last_link;    /* the last component of the written path is a link */
-    bool below_file;   /* ... because a part of it is no folder */
-    bool linked;       /* a component of the written path was a link; cur[0, led) is where it led */
+    bool missing;    /* what cur names does not exist, nor anything beneath */
+    size_t exists;   /* then: bytes of cur that name the last folder that does */
+    bool last_link;  /* the last component of the written path is a link */
+    bool below_file; /* ... because a part of it is no folder */
+    bool linked;     /* a component of the written path was a link; cur[0, led) is where it led */
     size_t led;
-    const char *dot_dot; /* why a `..` of the written path is refused, or NULL */
+    const char *dot_dot;   /* why a `..` of the written path is refused, or NULL */
     unsigned links, depth; /* links followed so far, and being followed now */
-    mode_t mode; /* of cur, 0 when missing or not looked at */
-    int error;   /* errno of a look-up that failed otherwise */
+    mode_t mode;           /* of cur, 0 when missing or not looked at */
+    int error;             /* errno of a look-up that failed otherwise */
 };
 
 static void push(struct resolver *r, struct walk *w, const char *name, size_t n)
@@ -417,7 +431,8 @@ static void follow(struct resolver *r, struct walk *w)
     if (w->error)
         return;
     r->links = arena_grow(r->arena, r->links, &r->cap_links, r->n_links + 1, sizeof *r->links);
-    r->links[r->n_links++] = (struct ir_link){.link = link, .target = w->len ? arena_strn(r->arena, w->cur, w->len) : "/"};
+    r->links[r->n_links++] =
+        (struct ir_link){.link = link, .target = w->len ? arena_strn(r->arena, w->cur, w->len) : "/"};
 }
 
 static void look(struct resolver *r, struct walk *w)
@@ -466,7 +481,8 @@ static void dot_dot(struct resolver *r, struct walk *w)
     w->mode = S_IFDIR;
 }
 
-/* Takes the components of text one by one, as the kernel would. Beneath what is missing nothing is looked at. */
+/* Takes the components of text one by one, as the kernel would. Beneath what is missing nothing is looked at.
+ */
 static void walk(struct resolver *r, struct walk *w, const char *text)
 {
     for (const char *s = text; *s && !w->error;) {
@@ -488,7 +504,8 @@ static void walk(struct resolver *r, struct walk *w, const char *text)
     }
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------------------------------------
+ */
 
 static enum resolve_result failed(struct resolver *r, const struct decl_path *p, const struct walk *w)
 {
@@ -496,7 +513,8 @@ static enum resolve_result failed(struct resolver *r, const struct decl_path *p,
     if (w->error == ELOOP)
         diag_add(r->diags, DIAG_LINK_LOOP, p->span, "more than %d links lead from here", MAX_LINKS);
     else
-        diag_add(r->diags, DIAG_PATH_ACCESS, p->span, "%s cannot be looked at: %s", shown, strerror(w->error));
+        diag_add(r->diags, DIAG_PATH_ACCESS, p->span, "%s cannot be looked at: %s", shown,
+                 strerror(w->error));
     return RESOLVE_ERROR;
 }
 
@@ -514,7 +532,8 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
     out->path = arena_strn(r->arena, w->cur, w->len);
     out->type = IR_TYPE_NONE;
     if (want == WANT_NAME && w->below_file && p->deny && !p->allow) {
-        diag_add(r->diags, DIAG_DEAD_DENY, p->span, "%s cannot come to exist: a part of it is no folder", shown);
+        diag_add(r->diags, DIAG_DEAD_DENY, p->span, "%s cannot come to exist: a part of it is no folder",
+                 shown);
         return RESOLVE_SKIP;
     }
     if (want == WANT_NAME)
@@ -524,7 +543,8 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
         return RESOLVED;
     }
     if (create) {
-        struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "the folder of %s does not exist", shown);
+        struct diag *d =
+            diag_add(r->diags, DIAG_MISSING_PATH, p->span, "the folder of %s does not exist", shown);
         diag_hint(r->diags, d, "`create` makes the last part of a path only");
         return RESOLVE_ERROR;
     }
@@ -532,8 +552,9 @@ static enum resolve_result missing(struct resolver *r, const struct decl_path *p
         diag_add(r->diags, DIAG_SKIPPED_PATH, p->span, "%s does not exist and is left out", shown);
         return RESOLVE_SKIP;
     }
-    struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "%s does not exist now, at compile time%s", shown,
-                              w->below_file ? ": a part of it is no folder" : "");
+    struct diag *d =
+        diag_add(r->diags, DIAG_MISSING_PATH, p->span, "%s does not exist now, at compile time%s", shown,
+                 w->below_file ? ": a part of it is no folder" : "");
     bool words = p->allow || p->deny; /* a working folder and a socket take no `optional` */
     diag_hint(r->diags, d, words ? "make it before compiling, or %s" : "make it before compiling%.0s",
               word_form(r, p, "optional", "behind"));
@@ -544,7 +565,10 @@ static void note_special(struct resolver *r, const struct decl_path *p, mode_t m
 {
     if (r->quiet || !p->allow)
         return;
-    const char *what = S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : S_ISSOCK(mode) ? "a socket" : S_ISFIFO(mode) ? "a FIFO" : NULL;
+    const char *what = S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+                       : S_ISSOCK(mode)               ? "a socket"
+                       : S_ISFIFO(mode)               ? "a FIFO"
+                                                      : NULL;
     if (what)
         diag_add(r->diags, DIAG_DEVICE_PATH, p->span, "this path is %s", what);
 }
@@ -573,16 +597,19 @@ static bool has_dot_dot(const char *path)
     return false;
 }
 
-static enum resolve_result as_written(struct resolver *r, const struct decl_path *p, const char *path, struct ir_rule *out)
+static enum resolve_result as_written(struct resolver *r, const struct decl_path *p, const char *path,
+                                      struct ir_rule *out)
 {
     if (has_dot_dot(path)) {
-        struct diag *d = diag_add(r->diags, DIAG_DOT_DOT, p->span, "`..` cannot be followed for another system");
+        struct diag *d =
+            diag_add(r->diags, DIAG_DOT_DOT, p->span, "`..` cannot be followed for another system");
         diag_hint(r->diags, d, "write the path without `..`");
         return RESOLVE_ERROR;
     }
     if (!r->said_unresolved)
-        diag_add(r->diags, DIAG_UNRESOLVED, p->span,
-                 "paths of the declaration are taken as written: links on the target system are not looked at");
+        diag_add(
+            r->diags, DIAG_UNRESOLVED, p->span,
+            "paths of the declaration are taken as written: links on the target system are not looked at");
     r->said_unresolved = true;
     const char *there = r->system == IR_MACOS ? macos_spelling(r, path) : path;
     if (there != path)
@@ -598,7 +625,8 @@ static bool fits_create(struct resolver *r, const struct decl_path *p, const str
     bool wrong = (p->flags & DECL_CREATE && !dir) || (p->flags & DECL_CREATE_FILE && dir);
     if (!wrong)
         return true;
-    struct diag *d = diag_add(r->diags, DIAG_BAD_PATH, p->span, dir ? "this path is a folder, not a file" : "this path is no folder");
+    struct diag *d = diag_add(r->diags, DIAG_BAD_PATH, p->span,
+                              dir ? "this path is a folder, not a file" : "this path is no folder");
     diag_hint(r->diags, d, dir ? "write `create`" : "write `create file`");
     return false;
 }
@@ -657,7 +685,8 @@ static enum resolve_result on_this_host(struct resolver *r, const struct decl_pa
     return RESOLVED;
 }
 
-/* Splits a pattern from the folders that hold all it matches; these are resolved, the rest is taken as written. */
+/* Splits a pattern from the folders that hold all it matches; these are resolved, the rest is taken as
+ * written. */
 static enum resolve_result whole_path(struct resolver *r, const struct decl_path *p, const char *path,
                                       enum resolve_want want, struct ir_rule *out)
 {
@@ -666,8 +695,9 @@ static enum resolve_result whole_path(struct resolver *r, const struct decl_path
         out->path = strcmp(path, "/") != 0 ? path : "";
         if (!has_dot_dot(path))
             return RESOLVED;
-        diag_add(r->diags, DIAG_DOT_DOT, p->span, out->root == IR_ROOT_TMPDIR ? "`..` leads out of $TMPDIR"
-                                                                               : "`..` leads out of a path that is known at launch only");
+        diag_add(r->diags, DIAG_DOT_DOT, p->span,
+                 out->root == IR_ROOT_TMPDIR ? "`..` leads out of $TMPDIR"
+                                             : "`..` leads out of a path that is known at launch only");
         return RESOLVE_ERROR;
     }
     /* The sandbox has a /proc of its own: where the links of this one lead says nothing of that. */
@@ -678,15 +708,16 @@ static enum resolve_result whole_path(struct resolver *r, const struct decl_path
     return r->env->host ? on_this_host(r, p, path, want, out) : as_written(r, p, path, out);
 }
 
-/* `text` ends in the `len` bytes that hold the pattern; what stands before them is a name, whatever it holds. */
-static enum resolve_result pattern_path(struct resolver *r, const struct decl_path *p, const char *text, size_t len,
-                                        enum resolve_want want, struct ir_rule *out)
+/* `text` ends in the `len` bytes that hold the pattern; what stands before them is a name, whatever it holds.
+ */
+static enum resolve_result pattern_path(struct resolver *r, const struct decl_path *p, const char *text,
+                                        size_t len, enum resolve_want want, struct ir_rule *out)
 {
     size_t root = strlen(text) - len;
     const char *rest = resolve_absolute(r->arena, "", arena_printf(r->arena, "/%s", text + root));
     size_t n = pattern_prefix(rest);
     struct decl_path folder = *p;
-    folder.flags &= (uint8_t)~(DECL_CREATE | DECL_CREATE_FILE);
+    folder.flags &= (uint8_t) ~(DECL_CREATE | DECL_CREATE_FILE);
     if (p->flags & (DECL_CREATE | DECL_CREATE_FILE)) {
         diag_add(r->diags, DIAG_PATTERN, p->span, "`create` cannot make what a pattern stands for");
         return RESOLVE_ERROR;
@@ -720,24 +751,30 @@ enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, 
     if (p->flags & DECL_STUB)
         out->flags |= IR_STUB;
     if (p->flags & DECL_SNAPSHOT && !*out_pattern) {
-        diag_add(r->diags, DIAG_PATTERN, p->span, "`snapshot` stands behind a pattern, and this path is none");
+        diag_add(r->diags, DIAG_PATTERN, p->span,
+                 "`snapshot` stands behind a pattern, and this path is none");
         return RESOLVE_ERROR;
     }
     /* What is made later has the kind that the words say. */
     if (!r->env->host || root != IR_ROOT_SLASH)
-        out->type = p->flags & DECL_CREATE ? IR_TYPE_DIR : p->flags & DECL_CREATE_FILE ? IR_TYPE_FILE : IR_TYPE_ANY;
-    enum resolve_result result = *out_pattern ? pattern_path(r, p, text, pattern.len, want, out) : whole_path(r, p, text, want, out);
+        out->type = p->flags & DECL_CREATE        ? IR_TYPE_DIR
+                    : p->flags & DECL_CREATE_FILE ? IR_TYPE_FILE
+                                                  : IR_TYPE_ANY;
+    enum resolve_result result =
+        *out_pattern ? pattern_path(r, p, text, pattern.len, want, out) : whole_path(r, p, text, want, out);
     if (result != RESOLVED)
         return result;
     out->path_len = (uint32_t)strlen(out->path);
     if (out->path_len > FIXED_PATH_BYTES) {
-        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "the whole path is longer than %d bytes", FIXED_PATH_BYTES);
+        diag_add(r->diags, DIAG_TOO_LARGE, p->span, "the whole path is longer than %d bytes",
+                 FIXED_PATH_BYTES);
         return RESOLVE_ERROR;
     }
     return RESOLVED;
 }
 
-/* ---- Snapshots of patterns ------------------------------------------------------------------------------- */
+/* ---- Snapshots of patterns -------------------------------------------------------------------------------
+ */
 
 enum { MAX_MATCHES = 100000, MAX_VISITS = 1000000, MAX_DEPTH = 64 };
 
@@ -755,7 +792,8 @@ static bool too_much(struct snapshot *s)
     if (s->visits <= MAX_VISITS && s->matches <= MAX_MATCHES)
         return false;
     if (!s->failed)
-        diag_add(s->r->diags, DIAG_TOO_LARGE, s->p->span, "this pattern matches more than %d paths, or lies in too large a tree", MAX_MATCHES);
+        diag_add(s->r->diags, DIAG_TOO_LARGE, s->p->span,
+                 "this pattern matches more than %d paths, or lies in too large a tree", MAX_MATCHES);
     return s->failed = true;
 }
 
@@ -791,7 +829,8 @@ static void look_through(struct snapshot *s, const char *dir, size_t depth)
         bool match = pattern_matches(s->like->path, path);
         if (match)
             take_match(s, path);
-        /* All beneath a match is part of it, and links are not descended into: what lies there has another name. */
+        /* All beneath a match is part of it, and links are not descended into: what lies there has another
+         * name. */
         if (!match && depth < MAX_DEPTH && lstat(on_host(s->r, path), &st) == 0 && S_ISDIR(st.st_mode) &&
             pattern_reaches(s->like->path, path))
             look_through(s, path, depth + 1);
@@ -799,30 +838,37 @@ static void look_through(struct snapshot *s, const char *dir, size_t depth)
     closedir(d);
 }
 
-bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like, struct rule_list *found)
+bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like,
+                      struct rule_list *found)
 {
     struct snapshot s = {.r = r, .p = p, .like = like, .found = found};
     const char *folder = arena_strn(r->arena, like->path, pattern_prefix(like->path));
     if (!r->env->host || like->root != IR_ROOT_SLASH) {
-        diag_add(r->diags, DIAG_PATTERN, p->span, "`snapshot` cannot look at what is known on another system or at launch only");
+        diag_add(r->diags, DIAG_PATTERN, p->span,
+                 "`snapshot` cannot look at what is known on another system or at launch only");
         return false;
     }
     look_through(&s, folder, 0);
     if (!s.failed && !s.matches && p->allow && !(p->flags & DECL_OPTIONAL)) {
-        struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span, "this pattern matches nothing now, at compile time");
+        struct diag *d = diag_add(r->diags, DIAG_MISSING_PATH, p->span,
+                                  "this pattern matches nothing now, at compile time");
         diag_hint(r->diags, d, "for no path at all %s", word_form(r, p, "optional", "behind"));
         return false;
     }
     if (!s.failed)
-        diag_add(r->diags, DIAG_SNAPSHOT, p->span, "this pattern stands for the %zu path%s that it matches now", s.matches,
+        diag_add(r->diags, DIAG_SNAPSHOT, p->span,
+                 "this pattern stands for the %zu path%s that it matches now", s.matches,
                  s.matches == 1 ? "" : "s");
     return !s.failed;
 }
 
 const char *resolve_shown(const struct resolve_env *env, struct arena *a, uint8_t root, const char *path)
 {
-    const char *name = root == IR_ROOT_TMPDIR ? "TMPDIR" : root >= IR_ROOT_LATE ? env->late[root - IR_ROOT_LATE].name : NULL;
-    return diag_escape(a, name ? arena_printf(a, "$%s%s", name, path) : path, strlen(path) + (name ? strlen(name) + 1 : 0));
+    const char *name = root == IR_ROOT_TMPDIR ? "TMPDIR"
+                       : root >= IR_ROOT_LATE ? env->late[root - IR_ROOT_LATE].name
+                                              : NULL;
+    return diag_escape(a, name ? arena_printf(a, "$%s%s", name, path) : path,
+                       strlen(path) + (name ? strlen(name) + 1 : 0));
 }
 
 const char *resolve_folder(struct resolver *r, const char *path)
@@ -835,7 +881,8 @@ const char *resolve_folder(struct resolver *r, const char *path)
     return end_of(r, &w, path);
 }
 
-/* ---- What a program is run by ----------------------------------------------------------------------------- */
+/* ---- What a program is run by -----------------------------------------------------------------------------
+ */
 
 static bool script_interpreter(const char *head, size_t n, char out[INTERPRETER_BYTES])
 {

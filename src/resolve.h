@@ -20,12 +20,12 @@ struct resolve_var {
 
 /* Where paths are looked up and what names in them stand for. */
 struct resolve_env {
-    const char *sysroot;  /* NULL or a folder; paths are written without it */
-    const char *base;     /* absolute: relative paths are beneath it */
-    const char *home;     /* NULL: unknown */
-    const char *work_dir; /* absolute */
-    const char *temp_dir; /* NULL, or the builder's own: no path is made from it, a note names it */
-    const char *skill_dir; /* absolute, NULL: the declaration has no folder (standard input) */
+    const char *sysroot;            /* NULL or a folder; paths are written without it */
+    const char *base;               /* absolute: relative paths are beneath it */
+    const char *home;               /* NULL: unknown */
+    const char *work_dir;           /* absolute */
+    const char *temp_dir;           /* NULL, or the builder's own: no path is made from it, a note names it */
+    const char *skill_dir;          /* absolute, NULL: the declaration has no folder (standard input) */
     const struct resolve_var *vars; /* of -D; they come before all others */
     size_t n_vars;
     const struct ir_late *late; /* of --late: they come before -D */
@@ -71,19 +71,21 @@ enum resolve_want {
  * *out_pattern: the path is a pattern, of which only the literal folders were resolved. */
 enum resolve_result resolve_path(struct resolver *r, const struct decl_path *p, enum resolve_want want,
                                  struct ir_rule *out, bool *out_pattern);
-/* Adds to `found` a rule for all that a pattern matches now, each like `like` with its own path and type; false
- * after an error. */
-bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like, struct rule_list *found);
+/* Adds to `found` a rule for all that a pattern matches now, each like `like` with its own path and type;
+ * false after an error. */
+bool resolve_snapshot(struct resolver *r, const struct decl_path *p, const struct ir_rule *like,
+                      struct rule_list *found);
 
 /* A rule's path for messages: with the variable that it begins with, and without control bytes. */
 const char *resolve_shown(const struct resolve_env *env, struct arena *a, uint8_t root, const char *path);
 
 enum { INTERPRETER_BYTES = 4096 };
-/* What the kernel runs for a file: the word behind `#!`, or the loader that an ELF program names. False if there is
- * none, or the file cannot be read. */
+/* What the kernel runs for a file: the word behind `#!`, or the loader that an ELF program names. False if
+ * there is none, or the file cannot be read. */
 bool resolve_interpreter(struct resolver *r, const char *path, char out[INTERPRETER_BYTES]);
 
-/* The canonical form of a folder that the compiler itself names (SKILL_DIR); NULL if it cannot be looked at. */
+/* The canonical form of a folder that the compiler itself names (SKILL_DIR); NULL if it cannot be looked at.
+ */
 const char *resolve_folder(struct resolver *r, const char *path);
 
 /* An absolute path of plain components: `a/./b//c/` beneath base; `..` is kept. NULL if it is empty. */

@@ -96,7 +96,8 @@ bool rules_contain(const struct ir_rule *above, const struct ir_rule *r)
     return whole && !memcmp(r->path, above->path, n);
 }
 
-/* ---- Sweeping sorted lists ------------------------------------------------------------------------------ */
+/* ---- Sweeping sorted lists ------------------------------------------------------------------------------
+ */
 
 /* The rules at and above the current path, outermost first, with what holds beneath each. Depth is bounded
  * by the components of a path, so the stack grows with the longest path only. */
@@ -143,9 +144,10 @@ static bool is_own(const struct ir_rule *r)
     return r->origin == IR_DECLARED || r->origin == IR_SKILL_DIR;
 }
 
-/* Does the last level only say again what the one above it says? A preset is no such: where an image brings the
- * system it is left out, and where a folder of it is private to the run, what is beneath is not the host's. The
- * floor always speaks: its /proc and sinks are the sandbox's own, whatever is granted above them. */
+/* Does the last level only say again what the one above it says? A preset is no such: where an image brings
+ * the system it is left out, and where a folder of it is private to the run, what is beneath is not the
+ * host's. The floor always speaks: its /proc and sinks are the sandbox's own, whatever is granted above them.
+ */
 static bool repeats(const struct sweep *s)
 {
     if (s->n < 2)
@@ -190,8 +192,8 @@ static bool denies_any(const struct rule_list *l)
     return false;
 }
 
-struct rule_list rules_intersect(const struct rule_list *asked, const struct rule_list *cap, uint8_t *out_lost,
-                                 struct arena *a)
+struct rule_list rules_intersect(const struct rule_list *asked, const struct rule_list *cap,
+                                 uint8_t *out_lost, struct arena *a)
 {
     struct rule_list out = {0};
     struct sweep s = {.arena = a};
@@ -218,8 +220,8 @@ struct rule_list rules_intersect(const struct rule_list *asked, const struct rul
     return out;
 }
 
-bool rules_beyond(const struct rule_list *asked, const struct rule_list *cap, struct arena *a, const char **out_path,
-                  unsigned *out_kinds, const struct ir_rule *out_rules[2])
+bool rules_beyond(const struct rule_list *asked, const struct rule_list *cap, struct arena *a,
+                  const char **out_path, unsigned *out_kinds, const struct ir_rule *out_rules[2])
 {
     struct sweep s = {.arena = a};
     size_t i = 0, j = 0;
@@ -249,7 +251,8 @@ bool rules_beyond(const struct rule_list *asked, const struct rule_list *cap, st
     return false;
 }
 
-/* ---- Who decides ---------------------------------------------------------------------------------------- */
+/* ---- Who decides ----------------------------------------------------------------------------------------
+ */
 
 /* For each kind the nearest rule that speaks of it. */
 struct voices {
@@ -277,7 +280,8 @@ static struct voices *listen(struct hall *h, const struct ir_rule *r, bool speak
 }
 
 void rules_cut(struct rule_list *l, const struct rule_list *said,
-               void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by), void *ctx)
+               void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by),
+               void *ctx)
 {
     struct arena scratch;
     if (!denies_any(said))
@@ -306,7 +310,8 @@ void rules_cut(struct rule_list *l, const struct rule_list *said,
 }
 
 void rules_reopened(const struct rule_list *l,
-                    void (*report)(void *ctx, const struct ir_rule *r, unsigned kinds, const struct ir_rule *above),
+                    void (*report)(void *ctx, const struct ir_rule *r, unsigned kinds,
+                                   const struct ir_rule *above),
                     void *ctx)
 {
     struct arena scratch;
@@ -331,7 +336,8 @@ void rules_reopened(const struct rule_list *l,
     arena_done(&scratch);
 }
 
-/* ---- The exec default ----------------------------------------------------------------------------------- */
+/* ---- The exec default -----------------------------------------------------------------------------------
+ */
 
 static void sweep_exec(struct rule_list *l, bool grant)
 {
@@ -368,7 +374,8 @@ void rules_weak_exec(struct rule_list *l)
     sweep_exec(l, false);
 }
 
-/* ---- Looking up ----------------------------------------------------------------------------------------- */
+/* ---- Looking up -----------------------------------------------------------------------------------------
+ */
 
 /* The index of the first rule behind a path. */
 static size_t behind(const struct rule_list *l, uint8_t root, const char *path)

@@ -29,36 +29,40 @@ bool rules_contain(const struct ir_rule *above, const struct ir_rule *r);
 /* Sorts and makes one rule of those on one path: decisions are united, the strongest origin speaks (a
  * declared rule replaces that of a preset; the floor stays). */
 void rules_merge(struct rule_list *l);
-/* Takes out rules that change nothing, but none of the declaration's beneath a preset's, and makes each `allow`
- * the whole set that holds at its path and each `deny` what it takes away from above: one meaning, one list.
- * Needs a merged list. */
+/* Takes out rules that change nothing, but none of the declaration's beneath a preset's, and makes each
+ * `allow` the whole set that holds at its path and each `deny` what it takes away from above: one meaning,
+ * one list. Needs a merged list. */
 void rules_fold(struct rule_list *l);
 
 /* At every path of either list: what both allow. Both are merged; places, types and flags come from `asked`
  * where it has the path, else from `cap`. The result is in normal form. out_lost[i] is the set of kinds that
  * asked->items[i] allows and `cap` does not, at that very path. */
-struct rule_list rules_intersect(const struct rule_list *asked, const struct rule_list *cap, uint8_t *out_lost,
-                                 struct arena *a);
+struct rule_list rules_intersect(const struct rule_list *asked, const struct rule_list *cap,
+                                 uint8_t *out_lost, struct arena *a);
 
 /* What the rules of `asked` allow and those of `cap` do not. False if nothing; else the first such path is
- * out->path, the kinds in *out_kinds, and the rules that decide there (NULL: none) in out_rules[0] and [1]. */
-bool rules_beyond(const struct rule_list *asked, const struct rule_list *cap, struct arena *a, const char **out_path,
-                  unsigned *out_kinds, const struct ir_rule *out_rules[2]);
+ * out->path, the kinds in *out_kinds, and the rules that decide there (NULL: none) in out_rules[0] and [1].
+ */
+bool rules_beyond(const struct rule_list *asked, const struct rule_list *cap, struct arena *a,
+                  const char **out_path, unsigned *out_kinds, const struct ir_rule *out_rules[2]);
 
-/* Takes from the rules of presets and of the skill's folder in `l` what the nearest rule of `said` at or above
- * denies, and marks it as cut. Both are merged. Calls report for each rule that lost kinds. */
+/* Takes from the rules of presets and of the skill's folder in `l` what the nearest rule of `said` at or
+ * above denies, and marks it as cut. Both are merged. Calls report for each rule that lost kinds. */
 void rules_cut(struct rule_list *l, const struct rule_list *said,
-               void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by), void *ctx);
+               void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by),
+               void *ctx);
 
-/* The exec default: whatever may be read may be executed (IR_WEAK_EXEC marks what is so by default only). `deny exec`
- * takes that away, at its path and beneath; a deny of reading only as long as reading is denied. */
+/* The exec default: whatever may be read may be executed (IR_WEAK_EXEC marks what is so by default only).
+ * `deny exec` takes that away, at its path and beneath; a deny of reading only as long as reading is denied.
+ */
 void rules_exec_default(struct rule_list *l);
 /* After more rules have joined: takes a weak exec away where a `deny exec` stands above it now. */
 void rules_weak_exec(struct rule_list *l);
 
 /* Calls report for each rule that allows kinds which the nearest rule above it denies. */
 void rules_reopened(const struct rule_list *l,
-                    void (*report)(void *ctx, const struct ir_rule *r, unsigned kinds, const struct ir_rule *above),
+                    void (*report)(void *ctx, const struct ir_rule *r, unsigned kinds,
+                                   const struct ir_rule *above),
                     void *ctx);
 
 /* The rules of a merged list that lie strictly beneath a path: index of the first, and how many. */

@@ -99,8 +99,9 @@ const char *units_duration(const char *s, size_t len, uint64_t *out_ms)
 static const struct {
     const char *unit;
     uint64_t bytes;
-} SIZES[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10},
-             {"GB", 1000000000}, {"MB", 1000000}, {"kB", 1000}, {"B", 1}, {"", 1}};
+} SIZES[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 << 10}, {"G", 1 << 30}, {"M", 1 << 20},
+             {"K", 1 << 10},   {"GB", 1000000000}, {"MB", 1000000},  {"kB", 1000},   {"B", 1},
+             {"", 1}};
 enum { N_SIZES = sizeof SIZES / sizeof *SIZES };
 
 /* Beyond any memory or file: sums and products stay clear of overflow, also as a signed number. */
@@ -150,7 +151,8 @@ const char *units_milli(const char *s, size_t len, uint64_t *out)
 {
     const char *end = s + len;
     uint64_t whole, part = 0;
-    const char *why = len && (*s < '0' || *s > '9') ? "a number such as 1 or 0.5 is expected" : number(&s, end, &whole);
+    const char *why =
+        len && (*s < '0' || *s > '9') ? "a number such as 1 or 0.5 is expected" : number(&s, end, &whole);
     if (why)
         return why;
     if (s < end && *s == '.') {

@@ -1,4 +1,5 @@
-/* Prints the JSON Schema (2020-12) of the native YAML, made from the key table: docs/declaration.schema.json. */
+/* Prints the JSON Schema (2020-12) of the native YAML, made from the key table: docs/declaration.schema.json.
+ */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,13 +71,17 @@ static json_t *path(const struct key *k)
     static const struct {
         const char *word;
         unsigned flag;
-    } WORDS[] = {{"literal", DECL_LITERAL}, {"optional", DECL_OPTIONAL}, {"snapshot", DECL_SNAPSHOT}, {"stub", DECL_STUB}};
+    } WORDS[] = {{"literal", DECL_LITERAL},
+                 {"optional", DECL_OPTIONAL},
+                 {"snapshot", DECL_SNAPSHOT},
+                 {"stub", DECL_STUB}};
     json_t *properties = object("path", pattern("[^ \\t\\r\\n]"));
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (WORDS[i].flag == DECL_LITERAL || k->path_words & WORDS[i].flag)
             json_object_set_new(properties, WORDS[i].word, typed("boolean"));
     if (k->path_words & DECL_CREATE)
-        json_object_set_new(properties, "create", words(k->path_words & DECL_CREATE_FILE ? "true|false|file" : "true|false"));
+        json_object_set_new(properties, "create",
+                            words(k->path_words & DECL_CREATE_FILE ? "true|false|file" : "true|false"));
     json_t *map = closed(properties), *required = json_array();
     json_array_append_new(required, json_string("path"));
     json_object_set_new(map, "required", required);
@@ -104,7 +109,8 @@ static json_t *plain(const struct key *k)
     case KEY_ENTRY:
         return pattern("^(unix:.+|.+:(\\*|" WHOLE "))$");
     case KEY_TIME:
-        return either(range(1, 31536000000), pattern("^(" WHOLE "|(?=.)(" PART "h)?(" PART "m)?(" PART "s)?(" PART "ms)?)$"));
+        return either(range(1, 31536000000),
+                      pattern("^(" WHOLE "|(?=.)(" PART "h)?(" PART "m)?(" PART "s)?(" PART "ms)?)$"));
     case KEY_SIZE:
         return either(range(1, 1LL << 60), pattern("^" WHOLE "(B|K|KiB|M|MiB|G|GiB|kB|MB|GB)?$"));
     case KEY_COUNT:
@@ -149,7 +155,8 @@ static json_t *value(const struct key *k)
         v = typed("object");
         json_object_set_new(v, "additionalProperties", item);
         json_object_set_new(v, "propertyNames",
-                            pattern(k->bare ? "^(?!(HOME|WORK_DIR|SKILL_DIR|TMPDIR)$)[A-Za-z_][A-Za-z0-9_]*$" : "^[^=*\\u0000-\\u001f\\u007f]+$"));
+                            pattern(k->bare ? "^(?!(HOME|WORK_DIR|SKILL_DIR|TMPDIR)$)[A-Za-z_][A-Za-z0-9_]*$"
+                                            : "^[^=*\\u0000-\\u001f\\u007f]+$"));
         break;
     }
     case KEY_BLOCK:
@@ -200,7 +207,8 @@ static json_t *profile(json_t *more)
 int main(void)
 {
     json_t *root = json_object(), *defs = json_object(), *clauses = table(key_profile), *kinds = json_array();
-    json_t *single = object("include", files()), *several = object("include", files()), *required = json_array();
+    json_t *single = object("include", files()), *several = object("include", files()),
+           *required = json_array();
     /* In a file of several the name is the key. */
     json_object_set(single, "name", json_object_get(clauses, "name"));
     json_object_del(clauses, "name");

@@ -18,11 +18,14 @@ const struct backend *be_find(const char *name, size_t len)
     return NULL;
 }
 
-/* What `trust core` does without: nothing is confined then. Limits, descriptors and the like it still asks for. */
+/* What `trust core` does without: nothing is confined then. Limits, descriptors and the like it still asks
+ * for. */
 enum {
-    CONFINES = 1 << IR_NEEDS_DENY | 1 << IR_NEEDS_READ_ONLY | 1 << IR_NEEDS_WRITE_ONLY | 1 << IR_NEEDS_EXEC_LIST | 1 << IR_NEEDS_PATTERN |
-               1 << IR_NEEDS_STUB | 1 << IR_NEEDS_FLOOR | 1 << IR_NEEDS_TMPDIR_RULE | 1 << IR_NEEDS_LATE | 1 << IR_NEEDS_LOOPBACK |
-               1 << IR_NEEDS_LOOPBACK_HOST | 1 << IR_NEEDS_NETWORK_ALLOW | 1 << IR_NEEDS_UNIX_SOCKET | 1 << IR_NEEDS_LISTEN,
+    CONFINES = 1 << IR_NEEDS_DENY | 1 << IR_NEEDS_READ_ONLY | 1 << IR_NEEDS_WRITE_ONLY |
+               1 << IR_NEEDS_EXEC_LIST | 1 << IR_NEEDS_PATTERN | 1 << IR_NEEDS_STUB | 1 << IR_NEEDS_FLOOR |
+               1 << IR_NEEDS_TMPDIR_RULE | 1 << IR_NEEDS_LATE | 1 << IR_NEEDS_LOOPBACK |
+               1 << IR_NEEDS_LOOPBACK_HOST | 1 << IR_NEEDS_NETWORK_ALLOW | 1 << IR_NEEDS_UNIX_SOCKET |
+               1 << IR_NEEDS_LISTEN,
 };
 
 static bool refuse(const struct backend *b, const struct ir_policy *p, struct diag_list *diags)
@@ -34,13 +37,15 @@ static bool refuse(const struct backend *b, const struct ir_policy *p, struct di
     for (size_t i = 0; i < IR_FEATURE_COUNT; i++) {
         if (!needs[i].needed || held & UINT32_C(1) << i)
             continue;
-        diag_add(diags, DIAG_CANNOT, needs[i].at, "%s does not hold %s", b->name, ir_feature_words((enum ir_feature)i));
+        diag_add(diags, DIAG_CANNOT, needs[i].at, "%s does not hold %s", b->name,
+                 ir_feature_words((enum ir_feature)i));
         refused = true;
     }
     return refused;
 }
 
-bool be_emit(const struct backend *b, const struct ir_policy *p, struct arena *a, struct diag_list *diags, struct buf *out)
+bool be_emit(const struct backend *b, const struct ir_policy *p, struct arena *a, struct diag_list *diags,
+             struct buf *out)
 {
     if (refuse(b, p, diags))
         return false;

@@ -37,20 +37,20 @@ struct dsl_scan {
     struct decl_file *out;
     yyscan_t scanner;
     uint32_t offset;
-    struct token ahead; /* kind < 0: none */
+    struct token ahead;    /* kind < 0: none */
     struct span last_word; /* to see a string glued to it */
     bool owed_open;        /* the next token is a `{` that an unclosed string took */
 
     struct key_builder builder;
     struct decl_profile *bare; /* the profile of clauses outside any block */
     struct frame frames[KEYS_MAX_DEPTH];
-    size_t depth; /* frames in use beyond the file's own */
+    size_t depth;    /* frames in use beyond the file's own */
     size_t too_deep; /* open blocks beyond that */
 
     /* The statement in hand. */
     const struct key *table, *key; /* key NULL: wrong, or one of the file's own statements */
     enum statement { CLAUSE, PROFILE, SCOPE, INCLUDE } kind;
-    bool wrong; /* reported already */
+    bool wrong;                     /* reported already */
     struct key_value word, pending; /* pending: a path that words may still follow, or a pair's name */
     bool has_pending;
     bool literal; /* holds for the next path */
@@ -59,7 +59,8 @@ struct dsl_scan {
     struct ir_text description;
 };
 
-/* ---- Scanner hooks -------------------------------------------------------------------------------------- */
+/* ---- Scanner hooks --------------------------------------------------------------------------------------
+ */
 
 void dsl_scan_at(struct dsl_scan *s, struct span *at, size_t len)
 {
@@ -154,8 +155,9 @@ int dsl_scan_string(struct dsl_scan *s, struct key_value *v, struct span at)
     }
     for (size_t i = 0; i < v->len; i++)
         if ((unsigned char)v->text[i] < 0x20 && v->text[i] != '\t') {
-            struct diag *d = diag_add(s->diags, DIAG_BAD_BYTE, (struct span){s->src, at.start + 1 + (uint32_t)i, 1},
-                                      "control character 0x%02x in a string", (unsigned char)v->text[i]);
+            struct diag *d =
+                diag_add(s->diags, DIAG_BAD_BYTE, (struct span){s->src, at.start + 1 + (uint32_t)i, 1},
+                         "control character 0x%02x in a string", (unsigned char)v->text[i]);
             v->broken = true;
             diag_hint(s->diags, d, "write it as \\x%02x", (unsigned char)v->text[i]);
         }
@@ -186,7 +188,8 @@ int dsl_scan_stray(struct dsl_scan *s, struct key_value *v, struct span at)
     return DSL_WORD;
 }
 
-/* ---- One token of look-ahead ---------------------------------------------------------------------------- */
+/* ---- One token of look-ahead ----------------------------------------------------------------------------
+ */
 
 static struct token next(struct dsl_scan *s)
 {
@@ -222,7 +225,8 @@ int dsl_yylex(DSL_YYSTYPE *value, DSL_YYLTYPE *at, struct dsl_scan *s)
     return t.kind;
 }
 
-/* ---- Statements ----------------------------------------------------------------------------------------- */
+/* ---- Statements -----------------------------------------------------------------------------------------
+ */
 
 static struct frame *top(struct dsl_scan *s)
 {
@@ -313,7 +317,9 @@ static void path_word(struct dsl_scan *s, const struct key_value *v, unsigned wo
     else
         fits &= !(s->pending.path_flags & word);
     if (!fits)
-        reject(s, v, word == DECL_CREATE_FILE ? "this word stands behind `create`" : "this word stands once, behind a path");
+        reject(s, v,
+               word == DECL_CREATE_FILE ? "this word stands behind `create`"
+                                        : "this word stands once, behind a path");
     else if (!keys_path_word_fits(&s->builder, s->key, word, v->span))
         s->wrong = true;
     else if (word == DECL_CREATE_FILE)
@@ -376,10 +382,12 @@ static void head_value(struct dsl_scan *s, const struct key_value *v)
     } else if (fits && s->n_values > last) {
         s->description = (struct ir_text){arena_strn(s->arena, v->text, v->len), v->span};
     } else if (!fits && !s->wrong) {
-        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span, s->kind == SCOPE ? "a scope has a name and a parent"
-                                                                                    : "a profile has a name and a description");
-        diag_hint(s->diags, d, s->kind == SCOPE ? "write scope NAME of PARENT { ... }"
-                                                : "write profile NAME \"description\" { ... }");
+        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, v->span,
+                                  s->kind == SCOPE ? "a scope has a name and a parent"
+                                                   : "a profile has a name and a description");
+        diag_hint(s->diags, d,
+                  s->kind == SCOPE ? "write scope NAME of PARENT { ... }"
+                                   : "write profile NAME \"description\" { ... }");
         s->wrong = true;
     }
 }
@@ -478,7 +486,8 @@ void dsl_value(struct dsl_scan *s, const struct key_value *v)
 
 static void missing_value(struct dsl_scan *s)
 {
-    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "%s has no value", s->key ? s->key->dsl : "include");
+    struct diag *d =
+        diag_add(s->diags, DIAG_SYNTAX, s->word.span, "%s has no value", s->key ? s->key->dsl : "include");
     diag_hint(s->diags, d, "write %s behind it", s->key ? s->key->expect : "the name of a file in quotes");
     s->wrong = true;
 }
@@ -486,7 +495,8 @@ static void missing_value(struct dsl_scan *s)
 static void head_without_block(struct dsl_scan *s)
 {
     bool scope = s->kind == SCOPE;
-    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, scope ? "this scope has no block" : "this profile has no block");
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span,
+                              scope ? "this scope has no block" : "this profile has no block");
     diag_hint(s->diags, d, scope ? "write scope NAME of PARENT { ... }" : "write profile NAME { ... }");
 }
 
@@ -500,7 +510,9 @@ void dsl_end(struct dsl_scan *s, const struct span *at)
         return;
     }
     if (s->key && s->key->alone && !s->n_values) {
-        keys_put(&s->builder, s->key, &(struct key_value){.text = s->key->alone, .len = strlen(s->key->alone), .span = s->word.span});
+        keys_put(
+            &s->builder, s->key,
+            &(struct key_value){.text = s->key->alone, .len = strlen(s->key->alone), .span = s->word.span});
         return;
     }
     bool half = s->key && s->key->shape == KEY_PAIRS && s->has_pending && !s->key->bare;
@@ -510,14 +522,16 @@ void dsl_end(struct dsl_scan *s, const struct span *at)
         flush_pending(s);
 }
 
-/* ---- Blocks --------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------------------
+ */
 
 static bool head_is_whole(struct dsl_scan *s)
 {
     bool scope = s->kind == SCOPE, whole = s->n_values >= (scope ? 3 : 1);
     if (whole || s->wrong)
         return whole;
-    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, scope ? "this scope has no name or no parent" : "this profile has no name");
+    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span,
+                              scope ? "this scope has no name or no parent" : "this profile has no name");
     diag_hint(s->diags, d, scope ? "write scope NAME of PARENT { ... }" : "write profile NAME { ... }");
     return false;
 }
@@ -525,8 +539,9 @@ static bool head_is_whole(struct dsl_scan *s)
 static void open_profile(struct dsl_scan *s, struct frame *f)
 {
     if (s->bare) {
-        struct diag *d = diag_add(s->diags, DIAG_SYNTAX, s->word.span, "a %s beside clauses outside any profile",
-                                  s->kind == SCOPE ? "scope" : "profile");
+        struct diag *d =
+            diag_add(s->diags, DIAG_SYNTAX, s->word.span, "a %s beside clauses outside any profile",
+                     s->kind == SCOPE ? "scope" : "profile");
         diag_also(s->diags, d, s->bare->span, "the first such clause is here");
         f->skip = true;
         return;
@@ -544,7 +559,8 @@ static void open_profile(struct dsl_scan *s, struct frame *f)
 
 static void no_block(struct dsl_scan *s, const struct span *at)
 {
-    struct diag *d = diag_add(s->diags, DIAG_SYNTAX, *at, "%s has no block", s->key ? s->key->dsl : "include");
+    struct diag *d =
+        diag_add(s->diags, DIAG_SYNTAX, *at, "%s has no block", s->key ? s->key->dsl : "include");
     diag_hint(s->diags, d, "write %s behind it", s->key ? s->key->expect : "the name of a file in quotes");
 }
 
@@ -583,7 +599,8 @@ void dsl_recover(struct dsl_scan *s)
     s->wrong = true;
 }
 
-/* ---- Errors and entry ----------------------------------------------------------------------------------- */
+/* ---- Errors and entry -----------------------------------------------------------------------------------
+ */
 
 void dsl_unexpected(struct dsl_scan *s, const char *token, struct span at, bool end_of_file)
 {
@@ -631,9 +648,11 @@ static void parse(const struct source *src, enum fe_role role, struct arena *a, 
 const struct frontend fe_dsl = {
     .name = "dsl", .suffixes = ".sbx", .summary = "the declaration language", .parse = parse};
 
-/* ---- Tokens alone --------------------------------------------------------------------------------------- */
+/* ---- Tokens alone ---------------------------------------------------------------------------------------
+ */
 
-void dsl_each_token(const struct source *src, struct arena *a, void (*see)(void *ctx, struct span at), void *ctx)
+void dsl_each_token(const struct source *src, struct arena *a, void (*see)(void *ctx, struct span at),
+                    void *ctx)
 {
     struct diag_list unheard;
     diag_init(&unheard, a);

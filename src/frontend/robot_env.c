@@ -41,8 +41,9 @@ static void put_list(struct reader *r, const char *name, const char *text, struc
 static void unknown(struct reader *r, const char *name, size_t len, struct span at)
 {
     static const char *const names[] = {"ENABLED", "FS_READ", "FS_WRITE", "NETWORK", "TIMEOUT"};
-    struct diag *d = diag_add(r->builder.diags, DIAG_UNKNOWN_KEY, at, "`%s` is no variable of robot_lab's sandbox",
-                              diag_escape(r->builder.arena, name, len));
+    struct diag *d =
+        diag_add(r->builder.diags, DIAG_UNKNOWN_KEY, at, "`%s` is no variable of robot_lab's sandbox",
+                 diag_escape(r->builder.arena, name, len));
     const char *near = diag_nearest(name, len, names, 5);
     if (near)
         diag_hint(r->builder.diags, d, "did you mean `%s`?", near);
@@ -53,13 +54,15 @@ static void unknown(struct reader *r, const char *name, size_t len, struct span 
 /* One line of the text: its name begins at `line`. */
 static void read_variable(struct reader *r, const struct source *src, uint32_t line, uint32_t len)
 {
-    const char *name = src->text + line + strlen(PREFIX), *end = src->text + line + len, *equal = memchr(name, '=', (size_t)(end - name));
+    const char *name = src->text + line + strlen(PREFIX), *end = src->text + line + len,
+               *equal = memchr(name, '=', (size_t)(end - name));
     size_t n = (size_t)(equal - name);
     const char *value = arena_strn(r->builder.arena, equal + 1, (size_t)(end - equal - 1));
     struct span at = {src, (uint32_t)(equal + 1 - src->text), (uint32_t)strlen(value)};
     static const struct {
         const char *name, *clause;
-    } NAMES[] = {{"FS_READ", "fs_read"}, {"FS_WRITE", "fs_write"}, {"NETWORK", "network"}, {"TIMEOUT", "timeout"}};
+    } NAMES[] = {
+        {"FS_READ", "fs_read"}, {"FS_WRITE", "fs_write"}, {"NETWORK", "network"}, {"TIMEOUT", "timeout"}};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         if (strlen(NAMES[i].name) != n || memcmp(NAMES[i].name, name, n) != 0)
             continue;
@@ -71,13 +74,15 @@ static void read_variable(struct reader *r, const struct source *src, uint32_t l
     }
     if (n == 7 && !memcmp(name, "ENABLED", 7)) {
         if (strcmp(value, "true") != 0)
-            diag_add(r->builder.diags, DIAG_CEILING_DISABLED, at, "these variables hold although ENABLED is not true");
+            diag_add(r->builder.diags, DIAG_CEILING_DISABLED, at,
+                     "these variables hold although ENABLED is not true");
     } else {
         unknown(r, name, n, (struct span){src, line, len});
     }
 }
 
-/* Where only one of the two lists is said, the other kind passes: reading anywhere, writing wherever is read. */
+/* Where only one of the two lists is said, the other kind passes: reading anywhere, writing wherever is read.
+ */
 static void pass_the_other(struct reader *r)
 {
     struct decl_profile *p = r->profile;
@@ -99,11 +104,13 @@ void robot_env_read(char *const *environ, struct arena *a, struct diag_list *dia
         if (strncmp(*e, PREFIX, strlen(PREFIX)) != 0 || !strchr(*e, '='))
             continue;
         if (strchr(*e, '\n'))
-            diag_add(diags, DIAG_BAD_BYTE, (struct span){0}, "a line break stands in %s", diag_escape(a, *e, strcspn(*e, "=")));
+            diag_add(diags, DIAG_BAD_BYTE, (struct span){0}, "a line break stands in %s",
+                     diag_escape(a, *e, strcspn(*e, "=")));
         else
             buf_printf(&text, "%s\n", *e);
     }
-    const struct source *src = source_new(a, "environment", arena_strn(a, text.data ? text.data : "", text.len), text.len);
+    const struct source *src =
+        source_new(a, "environment", arena_strn(a, text.data ? text.data : "", text.len), text.len);
     buf_done(&text);
     out->src = src;
     struct reader r = {.profile = decl_new_profile(out, a, (struct span){src, 0, 0})};

@@ -1,5 +1,5 @@
-/* robot_lab's variables ROBOT_LAB_SANDBOX__*, read as a ceiling (--ceiling-env). They only narrow: what none of them
- * speaks of passes. */
+/* robot_lab's variables ROBOT_LAB_SANDBOX__*, read as a ceiling (--ceiling-env). They only narrow: what none
+ * of them speaks of passes. */
 #ifndef SBX_ROBOT_ENV_H
 #define SBX_ROBOT_ENV_H
 

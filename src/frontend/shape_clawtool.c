@@ -13,7 +13,8 @@ static const struct yaml_node *marker(const struct yaml_node *root)
 /* `${NAME}` at the start is `$NAME`. */
 static const char *path_text(struct shape_reader *r, const struct yaml_node *n)
 {
-    const char *end = n->size > 3 && n->text[0] == '$' && n->text[1] == '{' ? memchr(n->text, '}', n->size) : NULL;
+    const char *end =
+        n->size > 3 && n->text[0] == '$' && n->text[1] == '{' ? memchr(n->text, '}', n->size) : NULL;
     const char *text = arena_strn(r->arena, n->text, n->size);
     if (!end)
         return text;
@@ -47,12 +48,14 @@ static void read_network(struct shape_reader *r, const struct yaml_node *n)
     static const char *const modes[] = {"none", "loopback", NULL, "open"};
     bool entries = allow && (allow->kind != YAML_LIST || allow->first);
     if (word == 2 && !entries) {
-        struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, policy->span, "policy cannot have this value without entries");
+        struct diag *d =
+            diag_add(r->diags, DIAG_BAD_VALUE, policy->span, "policy cannot have this value without entries");
         diag_hint(r->diags, d, "write allow: and a list of entries, HOST:PORT each");
     } else if (word == 2) {
         shape_put_list(r, "network.allow", allow);
     } else if (word >= 0 && entries) {
-        struct diag *d = diag_add(r->diags, DIAG_CLASH, allow->key->span, "entries beside a policy that does not read them");
+        struct diag *d = diag_add(r->diags, DIAG_CLASH, allow->key->span,
+                                  "entries beside a policy that does not read them");
         diag_hint(r->diags, d, "write policy: allowlist");
     } else if (word >= 0 && policy) {
         shape_put(r, "network", modes[word], policy, 0);
@@ -60,7 +63,8 @@ static void read_network(struct shape_reader *r, const struct yaml_node *n)
 }
 
 /* A number with at most six decimals, so that its product with an hour in nanoseconds stays in range. */
-static bool part(const char **s, const char *end, uint64_t *out_whole, uint64_t *out_frac, uint64_t *out_scale)
+static bool part(const char **s, const char *end, uint64_t *out_whole, uint64_t *out_frac,
+                 uint64_t *out_scale)
 {
     size_t n = 0;
     *out_whole = *out_frac = 0;
@@ -82,7 +86,8 @@ static const char *go_duration(const char *s, size_t len, uint64_t *out_ms)
     static const struct {
         const char *unit;
         uint64_t ns;
-    } UNITS[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
+    } UNITS[] = {{"ns", 1},         {"us", 1000},       {"ms", 1000000},
+                 {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
     uint64_t ns = 0;
     for (const char *end = s + len; s < end;) {
         uint64_t whole, frac, scale, unit = 0;
@@ -92,7 +97,8 @@ static const char *go_duration(const char *s, size_t len, uint64_t *out_ms)
         while (s < end && *s >= 'a' && *s <= 'z')
             s++;
         for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++)
-            if (strlen(UNITS[i].unit) == (size_t)(s - word) && !memcmp(UNITS[i].unit, word, (size_t)(s - word)))
+            if (strlen(UNITS[i].unit) == (size_t)(s - word) &&
+                !memcmp(UNITS[i].unit, word, (size_t)(s - word)))
                 unit = UNITS[i].ns;
         if (!unit)
             return "its unit is not one of ns, us, ms, s, m, h";
@@ -123,23 +129,28 @@ static void read_timeout(struct shape_reader *r, const struct yaml_node *n)
         *l = (struct ir_limit){ms, true, n->span};
         return;
     }
-    struct diag *d = diag_add(r->diags, DIAG_BAD_DURATION, n->span, "`%s` is no duration: %s", diag_escape(r->arena, n->text, n->size), why);
+    struct diag *d = diag_add(r->diags, DIAG_BAD_DURATION, n->span, "`%s` is no duration: %s",
+                              diag_escape(r->arena, n->text, n->size), why);
     diag_hint(r->diags, d, "write a duration such as \"5m\" or \"1.5h\"; for no deadline leave the key out");
 }
 
 /* Digits and B, K, KB, M, MB, G, GB in any case, all of them powers of 1024; bare digits are bytes. */
 static void read_memory(struct shape_reader *r, const struct yaml_node *n)
 {
-    static const char *const units[][2] = {{"", "B"}, {"B", "B"}, {"K", "KiB"}, {"KB", "KiB"}, {"M", "MiB"}, {"MB", "MiB"}, {"G", "GiB"}, {"GB", "GiB"}};
+    static const char *const units[][2] = {{"", "B"},    {"B", "B"},    {"K", "KiB"}, {"KB", "KiB"},
+                                           {"M", "MiB"}, {"MB", "MiB"}, {"G", "GiB"}, {"GB", "GiB"}};
     size_t digits = 0;
     while (n->kind == YAML_SCALAR && digits < n->size && n->text[digits] >= '0' && n->text[digits] <= '9')
         digits++;
     for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++)
-        if (strlen(units[i][0]) == n->size - digits && !strncasecmp(units[i][0], n->text + digits, n->size - digits)) {
-            shape_put(r, "limits.memory", arena_printf(r->arena, "%.*s%s", (int)digits, n->text, units[i][1]), n, 0);
+        if (strlen(units[i][0]) == n->size - digits &&
+            !strncasecmp(units[i][0], n->text + digits, n->size - digits)) {
+            shape_put(r, "limits.memory", arena_printf(r->arena, "%.*s%s", (int)digits, n->text, units[i][1]),
+                      n, 0);
             return;
         }
-    struct diag *d = diag_add(r->diags, DIAG_BAD_SIZE, n->span, "memory is a number with B, K, KB, M, MB, G or GB");
+    struct diag *d =
+        diag_add(r->diags, DIAG_BAD_SIZE, n->span, "memory is a number with B, K, KB, M, MB, G or GB");
     diag_hint(r->diags, d, "write a size such as 512MB");
 }
 
@@ -167,7 +178,8 @@ static void read_limits(struct shape_reader *r, const struct yaml_node *n)
             read_memory(r, e);
         else if (yaml_key_is(e, "cpu_shares"))
             read_shares(r, e);
-        else if (yaml_key_is(e, "process_count") && shape_number(r, e, "process_count", 1, UINT32_MAX, &count))
+        else if (yaml_key_is(e, "process_count") &&
+                 shape_number(r, e, "process_count", 1, UINT32_MAX, &count))
             shape_put(r, "limits.processes", arena_strn(r->arena, e->text, e->size), e, 0);
     }
 }

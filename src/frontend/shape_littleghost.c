@@ -1,5 +1,5 @@
-/* LittleGhost: the options of its sandbox, and those of its workspace that give names their paths. The file is the
- * profile `main`; each entry of `profiles` is a scope of it. */
+/* LittleGhost: the options of its sandbox, and those of its workspace that give names their paths. The file
+ * is the profile `main`; each entry of `profiles` is a scope of it. */
 #include "shapes.h"
 
 #include <inttypes.h>
@@ -17,12 +17,14 @@ static const struct yaml_node *marker(const struct yaml_node *root)
     return runtime ? runtime : yaml_get(root, "root_filesystem");
 }
 
-/* ---- Named paths ----------------------------------------------------------------------------------------- */
+/* ---- Named paths -----------------------------------------------------------------------------------------
+ */
 
 /* The text of the workspace's root: relative paths begin at --base. */
 static const char *root_text(struct ghost *g)
 {
-    return g->workspace_root ? arena_strn(g->r->arena, g->workspace_root->text, g->workspace_root->size) : "$WORK_DIR";
+    return g->workspace_root ? arena_strn(g->r->arena, g->workspace_root->text, g->workspace_root->size)
+                             : "$WORK_DIR";
 }
 
 /* A name without a path is a parameter. Once in a profile is enough. */
@@ -86,7 +88,8 @@ static int access_of(struct ghost *g, const struct yaml_node *map, const struct 
 }
 
 /* Of a scope: a map, or a list of names that keep their access. */
-static void read_narrowed(struct ghost *g, const struct yaml_node *said, const struct yaml_node *parent, const char *what)
+static void read_narrowed(struct ghost *g, const struct yaml_node *said, const struct yaml_node *parent,
+                          const char *what)
 {
     if (!said && parent)
         read_access(g, parent, what);
@@ -104,7 +107,8 @@ static void read_narrowed(struct ghost *g, const struct yaml_node *said, const s
     }
 }
 
-/* ---- Other keys -------------------------------------------------------------------------------------------- */
+/* ---- Other keys
+ * -------------------------------------------------------------------------------------------- */
 
 static void read_network(struct ghost *g, const struct yaml_node *n)
 {
@@ -116,11 +120,14 @@ static void read_network(struct ghost *g, const struct yaml_node *n)
         mode = yaml_get(n, "mode");
         allow = yaml_get(n, "allow");
     }
-    int word = mode ? shape_word(g->r, mode, "network", n->kind == YAML_MAP ? "none|inherit|allowlist" : "none|inherit") : -1;
+    int word = mode ? shape_word(g->r, mode, "network",
+                                 n->kind == YAML_MAP ? "none|inherit|allowlist" : "none|inherit")
+                    : -1;
     bool entries = allow && (allow->kind != YAML_LIST || allow->first);
     if (!mode || (word == 2) != entries) {
         if (!mode || word >= 0) {
-            struct diag *d = diag_add(g->r->diags, DIAG_BAD_VALUE, n->span, "entries and the mode allowlist stand together");
+            struct diag *d = diag_add(g->r->diags, DIAG_BAD_VALUE, n->span,
+                                      "entries and the mode allowlist stand together");
             diag_hint(g->r->diags, d, "write {mode: allowlist, allow: [HOST:PORT]}");
         }
     } else if (word == 2) {
@@ -133,7 +140,8 @@ static void read_network(struct ghost *g, const struct yaml_node *n)
 static void read_environment(struct ghost *g, const struct yaml_node *n)
 {
     const struct yaml_node *inherit = yaml_get(n, "inherit"), *set = yaml_get(n, "set");
-    const struct key *env = keys_find(key_profile, KEY_YAML, "env", 3), *pairs = keys_find(env->children, KEY_YAML, "set", 3);
+    const struct key *env = keys_find(key_profile, KEY_YAML, "env", 3),
+                     *pairs = keys_find(env->children, KEY_YAML, "set", 3);
     bool options = inherit || (set && set->kind == YAML_MAP), yes = false;
     if (n->kind != YAML_MAP) {
         yaml_wrong(g->r->diags, n, "environment", "a map of variables, or of inherit and set");
@@ -162,12 +170,18 @@ static void read_limits(struct ghost *g, const struct yaml_node *n)
 {
     static const struct {
         const char *name, *clause, *unit;
-    } LIMITS[] = {{"wall_seconds", "limits.timeout", "s"},     {"cleanup_seconds", "limits.kill-after", "s"},
-                  {"memory_bytes", "limits.memory", "B"},      {"cpu_seconds", "limits.cpu-time", "s"},
-                  {"file_bytes", "limits.file-size", "B"},     {"output_bytes", "limits.output", "B"},
-                  {"read_bytes", NULL, NULL},                  {"write_bytes", NULL, NULL},
-                  {"list_entries", NULL, NULL},                {"source_bytes", NULL, NULL},
-                  {"programs", NULL, NULL},                    {"tool_calls", NULL, NULL},
+    } LIMITS[] = {{"wall_seconds", "limits.timeout", "s"},
+                  {"cleanup_seconds", "limits.kill-after", "s"},
+                  {"memory_bytes", "limits.memory", "B"},
+                  {"cpu_seconds", "limits.cpu-time", "s"},
+                  {"file_bytes", "limits.file-size", "B"},
+                  {"output_bytes", "limits.output", "B"},
+                  {"read_bytes", NULL, NULL},
+                  {"write_bytes", NULL, NULL},
+                  {"list_entries", NULL, NULL},
+                  {"source_bytes", NULL, NULL},
+                  {"programs", NULL, NULL},
+                  {"tool_calls", NULL, NULL},
                   {"concurrency", NULL, NULL}};
     enum { N = sizeof LIMITS / sizeof *LIMITS };
     const char *names[N];
@@ -183,7 +197,8 @@ static void read_limits(struct ghost *g, const struct yaml_node *n)
             if (!LIMITS[i].clause)
                 shape_not_applied(g->r, e, "it is a limit of its tools, not of a program");
             else if (shape_number(g->r, e, LIMITS[i].name, 1, UINT64_C(1) << 50, &value))
-                shape_put(g->r, LIMITS[i].clause, arena_printf(g->r->arena, "%" PRIu64 "%s", value, LIMITS[i].unit), e, 0);
+                shape_put(g->r, LIMITS[i].clause,
+                          arena_printf(g->r->arena, "%" PRIu64 "%s", value, LIMITS[i].unit), e, 0);
         }
 }
 
@@ -202,11 +217,13 @@ static void read_workspace(struct ghost *g, const struct yaml_node *n)
     }
 }
 
-/* ---- Scopes ------------------------------------------------------------------------------------------------ */
+/* ---- Scopes
+ * ------------------------------------------------------------------------------------------------ */
 
 static void read_capabilities(struct ghost *g, const struct yaml_node *list)
 {
-    static const char WORDS[] = "filesystem_read|filesystem_list|filesystem_write|filesystem_replace|process_execute|process_spawn";
+    static const char WORDS[] =
+        "filesystem_read|filesystem_list|filesystem_write|filesystem_replace|process_execute|process_spawn";
     bool spawn = false;
     for (const struct yaml_node *n = yaml_first(list); n; n = yaml_after(list, n))
         spawn |= shape_word(g->r, n, "capabilities", WORDS) == 5;
@@ -221,7 +238,8 @@ static void read_scope(struct ghost *g, const struct yaml_node *n)
     p->scope_of = (struct ir_text){"main", n->key->span};
     if (!shape_map(g->r, n, "a profile", names, 4))
         return;
-    const struct yaml_node *files = yaml_get(n, "files"), *runtime = yaml_get(n, "runtime_paths"), *network = yaml_get(n, "network");
+    const struct yaml_node *files = yaml_get(n, "files"), *runtime = yaml_get(n, "runtime_paths"),
+                           *network = yaml_get(n, "network");
     if (files || runtime) {
         read_narrowed(g, files, g->files, "files");
         read_narrowed(g, runtime, g->runtime, "runtime_paths");
@@ -235,11 +253,14 @@ static void read_scope(struct ghost *g, const struct yaml_node *n)
         shape_put(g->r, "network", "none", network, 0);
 }
 
-/* ---- The whole --------------------------------------------------------------------------------------------- */
+/* ---- The whole
+ * --------------------------------------------------------------------------------------------- */
 
 static void read_main(struct ghost *g, const struct yaml_node *root, struct decl_profile *first)
 {
-    const struct yaml_node *whole = yaml_get(root, "root_filesystem"), *environment = yaml_get(root, "environment"), *provider = yaml_get(root, "provider");
+    const struct yaml_node *whole = yaml_get(root, "root_filesystem"),
+                           *environment = yaml_get(root, "environment"),
+                           *provider = yaml_get(root, "provider");
     first->name = (struct ir_text){"main", root->span};
     first->env_preset = (struct ir_text){"none", root->span};
     if (g->files)
@@ -262,13 +283,15 @@ static void read_main(struct ghost *g, const struct yaml_node *root, struct decl
     if (yaml_get(root, "limits"))
         read_limits(g, yaml_get(root, "limits"));
     if (provider && shape_word(g->r, provider, "provider", "native|seatbelt|bubblewrap|unrestricted") >= 0)
-        diag_add(g->r->diags, DIAG_TARGET_HINT, provider->span, "targets are chosen on the command line, and no provider unconfines the program");
+        diag_add(g->r->diags, DIAG_TARGET_HINT, provider->span,
+                 "targets are chosen on the command line, and no provider unconfines the program");
 }
 
 static void read(struct shape_reader *r, struct yaml_node *root, struct decl_profile *first)
 {
-    static const char *const names[] = {"workspace", "provider", "files", "runtime_paths", "root_filesystem",
-                                        "network", "environment", "limits", "profiles"};
+    static const char *const names[] = {"workspace",     "provider",        "files",
+                                        "runtime_paths", "root_filesystem", "network",
+                                        "environment",   "limits",          "profiles"};
     struct ghost g = {.r = r, .files = yaml_get(root, "files"), .runtime = yaml_get(root, "runtime_paths")};
     const struct yaml_node *scopes = yaml_get(root, "profiles");
     shape_begin(r, first);
@@ -278,7 +301,8 @@ static void read(struct shape_reader *r, struct yaml_node *root, struct decl_pro
     read_main(&g, root, first);
     if (scopes && scopes->kind != YAML_MAP)
         yaml_wrong(r->diags, scopes, "profiles", "a map of names, each with a map of keys");
-    for (const struct yaml_node *e = scopes && scopes->kind == YAML_MAP ? scopes->first : NULL; e; e = e->next)
+    for (const struct yaml_node *e = scopes && scopes->kind == YAML_MAP ? scopes->first : NULL; e;
+         e = e->next)
         read_scope(&g, e);
 }
 

@@ -16,16 +16,20 @@ static const struct yaml_node *marker(const struct yaml_node *root)
 /* Words of its mode, each with the target that it means; none of them unconfines. */
 static void read_mode(struct shape_reader *r, const struct yaml_node *n)
 {
-    static const char WORDS[] = "auto|landlock|kernel|bwrap|bubblewrap|namespace|landlock+bwrap|landlock-bwrap|combined|lockwrap|macos|"
-                                "seatbelt|sandbox-exec|docker|container|path|pathvalidation|soft|none|off|disabled";
-    static const char *const targets[] = {"any target", "landlock", "landlock", "bwrap", "bwrap", "bwrap", "bwrap",
-                                          "bwrap",      "bwrap",    "bwrap",    "seatbelt", "seatbelt", "seatbelt", "docker",
-                                          "docker",     NULL,       NULL,       NULL,    NULL,    NULL,    NULL};
+    static const char WORDS[] =
+        "auto|landlock|kernel|bwrap|bubblewrap|namespace|landlock+bwrap|landlock-bwrap|combined|lockwrap|"
+        "macos|"
+        "seatbelt|sandbox-exec|docker|container|path|pathvalidation|soft|none|off|disabled";
+    static const char *const targets[] = {
+        "any target", "landlock", "landlock", "bwrap",    "bwrap",    "bwrap",    "bwrap",
+        "bwrap",      "bwrap",    "bwrap",    "seatbelt", "seatbelt", "seatbelt", "docker",
+        "docker",     NULL,       NULL,       NULL,       NULL,       NULL,       NULL};
     int word = shape_word(r, n, "mode", WORDS);
     if (word < 0)
         return;
     if (targets[word])
-        diag_add(r->diags, DIAG_TARGET_HINT, n->span, "this suggests %s; targets are chosen on the command line", targets[word]);
+        diag_add(r->diags, DIAG_TARGET_HINT, n->span,
+                 "this suggests %s; targets are chosen on the command line", targets[word]);
     else
         diag_add(r->diags, DIAG_TARGET_HINT, n->span, "no word of mode unconfines the program");
 }
@@ -39,7 +43,8 @@ static void read_denies(struct shape_reader *r, const struct yaml_node *map)
 
 static void read(struct shape_reader *r, struct yaml_node *root, struct decl_profile *first)
 {
-    static const char *const names[] = {"mode", "deny_paths", "allow_paths", "deny_read", "deny_write", "deny_exec"};
+    static const char *const names[] = {"mode",      "deny_paths", "allow_paths",
+                                        "deny_read", "deny_write", "deny_exec"};
     const struct yaml_node *section = yaml_get(root, "sandbox");
     shape_begin(r, first);
     for (const struct yaml_node *e = root->first; e; e = e->next) {

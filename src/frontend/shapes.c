@@ -31,7 +31,8 @@ static const struct yaml_node *native_path(const struct yaml_node *root)
 {
     for (const struct yaml_node *e = root->first; e; e = e->next) {
         const struct key *k = keys_find(key_profile, KEY_YAML, e->key->text, e->key->size);
-        if (k && k->type == KEY_PATH && k->shape == KEY_LIST && strncmp(k->yaml, "fs_", 3) != 0 && strncmp(k->yaml, "deny_", 5) != 0)
+        if (k && k->type == KEY_PATH && k->shape == KEY_LIST && strncmp(k->yaml, "fs_", 3) != 0 &&
+            strncmp(k->yaml, "deny_", 5) != 0)
             return e;
     }
     return NULL;
@@ -52,7 +53,8 @@ const struct shape *shape_marked(struct diag_list *diags, const struct yaml_node
         other = native_path(root);
     if (!mark || !other)
         return found;
-    struct diag *d = diag_add(diags, DIAG_MISPLACED_KEY, other->key->span, "keys of two shapes stand in one declaration");
+    struct diag *d =
+        diag_add(diags, DIAG_MISPLACED_KEY, other->key->span, "keys of two shapes stand in one declaration");
     diag_also(diags, d, mark->key->span, "the other is known by this key");
     *out_wrong = true;
     return NULL;
@@ -68,7 +70,8 @@ void shape_begin(struct shape_reader *r, struct decl_profile *p)
 struct decl_profile *shape_profile(struct shape_reader *r, const struct yaml_node *entry)
 {
     struct decl_profile *p = decl_new_profile(r->file, r->arena, entry->key->span);
-    const struct key_value name = {.text = entry->key->text, .len = entry->key->size, .span = entry->key->span};
+    const struct key_value name = {
+        .text = entry->key->text, .len = entry->key->size, .span = entry->key->span};
     shape_begin(r, p);
     keys_name(&r->builder, &name, &p->name);
     return p;
@@ -82,15 +85,20 @@ static const struct key *row(const char *name)
     return keys_find(table, KEY_YAML, name, strlen(name));
 }
 
-static void put(struct shape_reader *r, const char *name, const char *text, size_t len, struct span at, unsigned path_flags)
+static void put(struct shape_reader *r, const char *name, const char *text, size_t len, struct span at,
+                unsigned path_flags)
 {
     const struct key *k = row(name);
-    const struct key_value v = {.text = text, .len = len, .span = at, .quoted = k->type == KEY_PATH,
+    const struct key_value v = {.text = text,
+                                .len = len,
+                                .span = at,
+                                .quoted = k->type == KEY_PATH,
                                 .path_flags = path_flags | (k->type == KEY_PATH ? DECL_YAML : 0)};
     keys_put(&r->builder, k, &v);
 }
 
-void shape_put(struct shape_reader *r, const char *name, const char *text, const struct yaml_node *at, unsigned path_flags)
+void shape_put(struct shape_reader *r, const char *name, const char *text, const struct yaml_node *at,
+               unsigned path_flags)
 {
     put(r, name, text, strlen(text), at->span, path_flags);
 }
@@ -130,7 +138,8 @@ int shape_word(struct shape_reader *r, const struct yaml_node *n, const char *wh
     return -1;
 }
 
-bool shape_map(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *const *names, size_t n_names)
+bool shape_map(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *const *names,
+               size_t n_names)
 {
     if (n->kind != YAML_MAP) {
         yaml_wrong(r->diags, n, what, "a map");
@@ -146,10 +155,11 @@ bool shape_map(struct shape_reader *r, const struct yaml_node *n, const char *wh
     return true;
 }
 
-bool shape_number(struct shape_reader *r, const struct yaml_node *n, const char *what, uint64_t least, uint64_t most, uint64_t *out)
+bool shape_number(struct shape_reader *r, const struct yaml_node *n, const char *what, uint64_t least,
+                  uint64_t most, uint64_t *out)
 {
     const char *why = n->kind != YAML_SCALAR || n->quoted ? "a number without quotes is expected"
-                                                           : units_count(n->text, n->size, least, most, out);
+                                                          : units_count(n->text, n->size, least, most, out);
     if (!why)
         return true;
     struct diag *d = diag_add(r->diags, DIAG_BAD_NUMBER, n->span, "%s: %s", what, why);

@@ -1,7 +1,8 @@
 /* Declarations of other systems, read as they are (docs/shapes.md).
  *
- * A shape maps its own keys, words and units to clauses of the key table, so that a value is judged as strictly as a
- * native one. It is known by its marker, or named with --shape. One file a shape, one line in the table.
+ * A shape maps its own keys, words and units to clauses of the key table, so that a value is judged as
+ * strictly as a native one. It is known by its marker, or named with --shape. One file a shape, one line in
+ * the table.
  */
 #ifndef SBX_SHAPES_H
 #define SBX_SHAPES_H
@@ -37,19 +38,23 @@ const struct shape *shape_marked(struct diag_list *diags, const struct yaml_node
 void shape_begin(struct shape_reader *r, struct decl_profile *p);
 /* A profile or scope named by this entry's key. */
 struct decl_profile *shape_profile(struct shape_reader *r, const struct yaml_node *entry);
-/* Gives one value to the native clause `name` (its YAML spelling; "limits.memory" for a limit), as text at the place
- * of `at`. */
-void shape_put(struct shape_reader *r, const char *name, const char *text, const struct yaml_node *at, unsigned path_flags);
+/* Gives one value to the native clause `name` (its YAML spelling; "limits.memory" for a limit), as text at
+ * the place of `at`. */
+void shape_put(struct shape_reader *r, const char *name, const char *text, const struct yaml_node *at,
+               unsigned path_flags);
 /* The same with the node's own text, which must be text. */
 void shape_put_text(struct shape_reader *r, const char *name, const struct yaml_node *n, unsigned path_flags);
 /* Each item of a list, or one value without brackets. */
 void shape_put_list(struct shape_reader *r, const char *name, const struct yaml_node *list);
 /* Which of the words "a|b|c" the node is; -1 after an error. */
 int shape_word(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *words);
-/* A map whose keys are all among `names`; false after an error about the node itself. Unknown keys are reported. */
-bool shape_map(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *const *names, size_t n_names);
+/* A map whose keys are all among `names`; false after an error about the node itself. Unknown keys are
+ * reported. */
+bool shape_map(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *const *names,
+               size_t n_names);
 /* A whole number; false after an error. */
-bool shape_number(struct shape_reader *r, const struct yaml_node *n, const char *what, uint64_t least, uint64_t most, uint64_t *out);
+bool shape_number(struct shape_reader *r, const struct yaml_node *n, const char *what, uint64_t least,
+                  uint64_t most, uint64_t *out);
 /* Notes that a key has no part in the policy. */
 void shape_not_applied(struct shape_reader *r, const struct yaml_node *entry, const char *why);
 

@@ -15,7 +15,8 @@ struct writer {
     bool failed;
 };
 
-/* ---- Texts ------------------------------------------------------------------------------------------------ */
+/* ---- Texts ------------------------------------------------------------------------------------------------
+ */
 
 static bool among(const char *const *words, size_t n, const char *s)
 {
@@ -30,8 +31,9 @@ static bool is_plain_yaml(const char *s, size_t len)
 {
     static const char FIRST[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/$";
     static const char REST[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/$0123456789.-+@%=";
-    static const char *const taken[] = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "True", "False", "Null", "Yes", "No",
-                                        "On",   "Off",   "Y",    "N",   "TRUE", "FALSE", "NULL", "YES", "NO", "ON", "OFF"};
+    static const char *const taken[] = {"true", "false", "null", "yes", "no", "on", "off", "y", "n",
+                                        "True", "False", "Null", "Yes", "No", "On", "Off", "Y", "N",
+                                        "TRUE", "FALSE", "NULL", "YES", "NO", "ON", "OFF"};
     bool home = len > 1 && s[0] == '~' && s[1] == '/';
     if (!len || (!home && !memchr(FIRST, s[0], sizeof FIRST - 1)) || strspn(s + 1, REST) != len - 1)
         return false;
@@ -42,21 +44,27 @@ static bool is_plain_yaml(const char *s, size_t len)
 static size_t character(const char *s, size_t left)
 {
     unsigned char c = (unsigned char)s[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    size_t n = c < 0x80                ? 1
+               : c >= 0xc2 && c < 0xe0 ? 2
+               : c >= 0xe0 && c < 0xf0 ? 3
+               : c >= 0xf0 && c < 0xf5 ? 4
+                                       : 0;
     if (!n || n > left)
         return 0;
     for (size_t i = 1; i < n; i++)
         if (((unsigned char)s[i] & 0xc0) != 0x80)
             return 0;
     unsigned char d = n > 1 ? (unsigned char)s[1] : 0;
-    bool bad = (c == 0xe0 && d < 0xa0) || (c == 0xed && d > 0x9f) || (c == 0xf0 && d < 0x90) || (c == 0xf4 && d > 0x8f);
+    bool bad = (c == 0xe0 && d < 0xa0) || (c == 0xed && d > 0x9f) || (c == 0xf0 && d < 0x90) ||
+               (c == 0xf4 && d > 0x8f);
     return bad ? 0 : n;
 }
 
 /* Line separators, and a byte order mark in the middle, are escaped: readers differ on them. */
 static const char *yaml_escape(const char *s, size_t n)
 {
-    static const char *const odd[][2] = {{"\xc2\x85", "\\N"}, {"\xe2\x80\xa8", "\\L"}, {"\xe2\x80\xa9", "\\P"}, {"\xef\xbb\xbf", "\\uFEFF"}};
+    static const char *const odd[][2] = {
+        {"\xc2\x85", "\\N"}, {"\xe2\x80\xa8", "\\L"}, {"\xe2\x80\xa9", "\\P"}, {"\xef\xbb\xbf", "\\uFEFF"}};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         if (strlen(odd[i][0]) == n && !memcmp(odd[i][0], s, n))
             return odd[i][1];
@@ -76,7 +84,8 @@ static void put_yaml(struct writer *w, const char *s, size_t len, struct span at
         const char *escaped = n ? yaml_escape(s + i, n) : NULL;
         bool control = c < 0x20 || c == 0x7f || (n == 2 && c == 0xc2 && (unsigned char)s[i + 1] < 0xa0);
         if (!n) {
-            struct diag *d = diag_add(w->diags, DIAG_UNQUOTABLE, at, "YAML has no spelling for bytes that are no UTF-8");
+            struct diag *d =
+                diag_add(w->diags, DIAG_UNQUOTABLE, at, "YAML has no spelling for bytes that are no UTF-8");
             diag_hint(w->diags, d, "such a name exists in the language only");
             w->failed = true;
             return;
@@ -112,7 +121,8 @@ static void put_name(struct writer *w, const struct ir_text *name)
         put_text(w, name->text, len, name->span);
 }
 
-/* ---- Statements --------------------------------------------------------------------------------------------- */
+/* ---- Statements
+ * --------------------------------------------------------------------------------------------- */
 
 static void begin_line(struct writer *w)
 {
@@ -175,7 +185,8 @@ static void begin_item(struct writer *w, const char *dsl, const char *yaml, bool
     buf_str(w->out, "  - ");
 }
 
-/* ---- Paths -------------------------------------------------------------------------------------------------- */
+/* ---- Paths
+ * -------------------------------------------------------------------------------------------------- */
 
 static const struct {
     unsigned flag;
@@ -206,8 +217,8 @@ static void put_path(struct writer *w, const struct decl_path *p)
 
 static bool is_row_of(const struct key *k, const struct decl_path *p)
 {
-    return k->dsl && k->type == KEY_PATH && k->shape == KEY_LIST && k->allow == p->allow && k->deny == p->deny &&
-           k->path_flags == (p->flags & DECL_READ_ONLY);
+    return k->dsl && k->type == KEY_PATH && k->shape == KEY_LIST && k->allow == p->allow &&
+           k->deny == p->deny && k->path_flags == (p->flags & DECL_READ_ONLY);
 }
 
 /* Clause by clause in the order of the table; `deny` and `deny read` are one. */
@@ -216,7 +227,8 @@ static void put_paths(struct writer *w, const struct decl_profile *p)
     const struct key *before = NULL;
     for (const struct key *k = key_profile; k->dsl || k->yaml; k++) {
         bool first = true;
-        if (!k->dsl || k->type != KEY_PATH || k->shape != KEY_LIST || (before && before->allow == k->allow && before->deny == k->deny))
+        if (!k->dsl || k->type != KEY_PATH || k->shape != KEY_LIST ||
+            (before && before->allow == k->allow && before->deny == k->deny))
             continue;
         before = k;
         for (size_t i = 0; i < p->n_paths; i++) {
@@ -229,7 +241,8 @@ static void put_paths(struct writer *w, const struct decl_profile *p)
     }
 }
 
-/* ---- The other clauses ---------------------------------------------------------------------------------------- */
+/* ---- The other clauses
+ * ---------------------------------------------------------------------------------------- */
 
 static const char *mode_of(const struct decl_profile *p, bool yaml)
 {
@@ -272,12 +285,14 @@ static void put_network(struct writer *w, const struct decl_profile *p)
     for (size_t i = 0; i < p->n_endpoints; i++)
         put_entry(w, network_text(w->arena, &p->endpoints[i]), p->endpoints[i].span, &first);
     for (size_t i = 0; i < p->n_sockets; i++)
-        put_entry(w, arena_printf(w->arena, "unix:%.*s", (int)p->sockets[i].len, p->sockets[i].text), p->sockets[i].span, &first);
+        put_entry(w, arena_printf(w->arena, "unix:%.*s", (int)p->sockets[i].len, p->sockets[i].text),
+                  p->sockets[i].span, &first);
     if (yaml)
         close_block(w);
 }
 
-static void put_names(struct writer *w, const char *dsl, const char *yaml, const struct ir_env_name *names, size_t n)
+static void put_names(struct writer *w, const char *dsl, const char *yaml, const struct ir_env_name *names,
+                      size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         begin_item(w, dsl, yaml, i == 0);
@@ -409,7 +424,8 @@ static void put_clauses(struct writer *w, const struct decl_profile *p)
     put_params(w, p);
     put_uses(w, p);
     put_paths(w, p);
-    /* Beside a list `none` says nothing more, and YAML has one place for both; `default` there is a contradiction. */
+    /* Beside a list `none` says nothing more, and YAML has one place for both; `default` there is a
+     * contradiction. */
     if (p->exec == DECL_EXEC_DEFAULT && lists_programs(p)) {
         diag_add(w->diags, DIAG_CLASH, p->exec_span, "`exec default` beside a list of programs");
         w->failed = true;
@@ -434,7 +450,8 @@ static void put_clauses(struct writer *w, const struct decl_profile *p)
     text(w, "user", &p->user);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------ */
+/* ---- Files
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void dsl_profile(struct writer *w, const struct decl_profile *p)
 {
@@ -497,7 +514,8 @@ static void yaml_profiles(struct writer *w, const struct decl_file *f, bool scop
 
 static void yaml_file(struct writer *w, const struct decl_file *f)
 {
-    const struct decl_profile *only = f->n_profiles == 1 && !f->profiles[0]->scope_of.text ? f->profiles[0] : NULL;
+    const struct decl_profile *only =
+        f->n_profiles == 1 && !f->profiles[0]->scope_of.text ? f->profiles[0] : NULL;
     if (!only) {
         yaml_profiles(w, f, false);
         yaml_profiles(w, f, true);
@@ -517,7 +535,8 @@ static void put_includes(struct writer *w, const struct decl_file *f)
     }
 }
 
-bool write_declaration(const struct decl_file *f, enum key_syntax syntax, struct arena *a, struct diag_list *diags, struct buf *out)
+bool write_declaration(const struct decl_file *f, enum key_syntax syntax, struct arena *a,
+                       struct diag_list *diags, struct buf *out)
 {
     struct writer w = {.syntax = syntax, .arena = a, .diags = diags, .out = out};
     size_t before = out->len;

@@ -35,10 +35,12 @@ static const struct key *find(const struct key *table, const struct yaml_node *e
     return keys_find(table, KEY_YAML, entry->key->text, entry->key->size);
 }
 
-/* ---- Values --------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------------------
+ */
 
 /* One scalar. `alone`: a word of the clause may stand in place of its values. */
-static void put(struct reader *r, const struct key *k, const struct yaml_node *n, unsigned path_flags, bool alone)
+static void put(struct reader *r, const struct key *k, const struct yaml_node *n, unsigned path_flags,
+                bool alone)
 {
     struct key_value v = value_of(n);
     bool word = alone && keys_is_word(k, &v);
@@ -63,13 +65,15 @@ static unsigned read_property(struct reader *r, const struct key *k, const struc
     else if (create && yaml_is_word(e, "file"))
         return keys_path_word_fits(&r->builder, k, DECL_CREATE_FILE, e->key->span) ? DECL_CREATE_FILE : 0;
     else if (e->kind != YAML_SCALAR || e->quoted || (!yaml_is_word(e, "true") && !yaml_is_word(e, "false")))
-        yaml_wrong(r->diags, e, arena_strn(r->arena, e->key->text, e->key->size), create ? "true, false or file" : "true or false");
+        yaml_wrong(r->diags, e, arena_strn(r->arena, e->key->text, e->key->size),
+                   create ? "true, false or file" : "true or false");
     else if (yaml_is_word(e, "true") && keys_path_word_fits(&r->builder, k, flag, e->key->span))
         return flag;
     return 0;
 }
 
-/* A map without `path`. If what is there was reported, or is a slip of a known word, that is message enough. */
+/* A map without `path`. If what is there was reported, or is a slip of a known word, that is message enough.
+ */
 static void no_path(struct reader *r, const struct yaml_node *map)
 {
     bool slip = false;
@@ -184,7 +188,8 @@ static void read_block(struct reader *r, const struct key *table, const struct y
     }
 }
 
-/* ---- Whole texts ---------------------------------------------------------------------------------------- */
+/* ---- Whole texts ----------------------------------------------------------------------------------------
+ */
 
 static void note_spellings(struct reader *r, const struct yaml_node *map)
 {
@@ -203,7 +208,8 @@ static void mixed_shapes(struct reader *r)
     const struct yaml_node *last = native_last ? r->native_path_key : r->shape_key;
     struct diag *d = diag_add(r->diags, DIAG_MISPLACED_KEY, last->span,
                               "read and write do not stand beside fs_read and fs_write");
-    diag_also(r->diags, d, native_last ? r->shape_key->span : r->native_path_key->span, "the other spelling is here");
+    diag_also(r->diags, d, native_last ? r->shape_key->span : r->native_path_key->span,
+              "the other spelling is here");
     diag_hint(r->diags, d, "use one spelling in one declaration");
 }
 
@@ -219,7 +225,8 @@ static void read_profile(struct reader *r, struct decl_profile *p, const struct 
     read_block(r, key_profile, map);
 }
 
-/* ---- Files of several profiles ----------------------------------------------------------------------------- */
+/* ---- Files of several profiles
+ * ----------------------------------------------------------------------------- */
 
 static void read_parent(struct reader *r, struct decl_profile *p, struct yaml_node *map)
 {
@@ -247,7 +254,8 @@ static void take_out(struct yaml_node *map, const struct yaml_node *entry)
 static void read_profiles(struct reader *r, struct yaml_node *map, bool scopes)
 {
     if (map->kind != YAML_MAP) {
-        yaml_wrong(r->diags, map, scopes ? "scopes" : "profiles", "a map of names, each with a map of clauses");
+        yaml_wrong(r->diags, map, scopes ? "scopes" : "profiles",
+                   "a map of names, each with a map of clauses");
         return;
     }
     for (struct yaml_node *e = map->first; e; e = e->next) {
@@ -283,7 +291,8 @@ static void read_includes(struct reader *r, const struct yaml_node *list)
             yaml_wrong(r->diags, n, "include", "names of files");
             continue;
         }
-        f->includes = arena_grow(r->arena, f->includes, &f->cap_includes, f->n_includes + 1, sizeof *f->includes);
+        f->includes =
+            arena_grow(r->arena, f->includes, &f->cap_includes, f->n_includes + 1, sizeof *f->includes);
         f->includes[f->n_includes++] = (struct ir_text){arena_strn(r->arena, n->text, n->size), n->span};
     }
 }
@@ -293,7 +302,8 @@ static void read_native(struct reader *r, struct yaml_node *root, struct decl_pr
 {
     if (!yaml_vet(r->diags, root))
         return;
-    struct yaml_node *include = yaml_get(root, "include"), *profiles = yaml_get(root, "profiles"), *scopes = yaml_get(root, "scopes");
+    struct yaml_node *include = yaml_get(root, "include"), *profiles = yaml_get(root, "profiles"),
+                     *scopes = yaml_get(root, "scopes");
     if (include)
         read_includes(r, include);
     if (include)
@@ -310,18 +320,24 @@ static void read_native(struct reader *r, struct yaml_node *root, struct decl_pr
     for (const struct yaml_node *e = root->first; e; e = e->next) {
         if (e == profiles || e == scopes)
             continue;
-        struct diag *d = diag_add(r->diags, DIAG_MISPLACED_KEY, e->key->span, "a clause beside `%s`", profiles ? "profiles" : "scopes");
+        struct diag *d = diag_add(r->diags, DIAG_MISPLACED_KEY, e->key->span, "a clause beside `%s`",
+                                  profiles ? "profiles" : "scopes");
         diag_hint(r->diags, d, "put it into one of the profiles");
     }
 }
 
-/* ---- Front matter --------------------------------------------------------------------------------------- */
+/* ---- Front matter ---------------------------------------------------------------------------------------
+ */
 
 /* Keys that front matter of skills has for sandboxing; all others there belong to someone else. */
 static const char *const CAPABILITY[] = {"fs_read", "fs_write", "network", "timeout", "trust"};
-static const char *const NATIVE_ONLY[] = {"read", "write", "read_only", "write_only", "exec", "deny", "deny_read",
-                                          "deny_write", "deny_exec", "limits", "env", "listen", "system"};
-enum { N_CAPABILITY = sizeof CAPABILITY / sizeof *CAPABILITY, N_NATIVE_ONLY = sizeof NATIVE_ONLY / sizeof *NATIVE_ONLY };
+static const char *const NATIVE_ONLY[] = {"read", "write",     "read_only",  "write_only", "exec",
+                                          "deny", "deny_read", "deny_write", "deny_exec",  "limits",
+                                          "env",  "listen",    "system"};
+enum {
+    N_CAPABILITY = sizeof CAPABILITY / sizeof *CAPABILITY,
+    N_NATIVE_ONLY = sizeof NATIVE_ONLY / sizeof *NATIVE_ONLY
+};
 
 /* The capability key that a foreign key was probably meant to be: two slips, or one in a short word that
  * begins alike, so that real keys of others (`tools`, `tags`) stay foreign. */
@@ -402,7 +418,8 @@ static void read_front_matter(struct reader *r, struct yaml_node *root)
     mixed_shapes(r);
 }
 
-/* ---- The section of a configuration --------------------------------------------------------------------- */
+/* ---- The section of a configuration ---------------------------------------------------------------------
+ */
 
 static void read_section_key(struct reader *r, const struct yaml_node *e, bool *out_enabled)
 {
@@ -417,7 +434,8 @@ static void read_section_key(struct reader *r, const struct yaml_node *e, bool *
 
 static void second_section(struct reader *r, const struct yaml_node *first, const struct yaml_node *again)
 {
-    struct diag *d = diag_add(r->diags, DIAG_DUPLICATE_KEY, again->key->span, "`sandbox` stands twice in this file");
+    struct diag *d =
+        diag_add(r->diags, DIAG_DUPLICATE_KEY, again->key->span, "`sandbox` stands twice in this file");
     diag_also(r->diags, d, first->key->span, "first said here");
 }
 
@@ -456,7 +474,8 @@ static bool read_shape(struct reader *r, struct yaml_node *root, struct decl_pro
     if (!shape)
         return false;
     if (named && !shape->marker(root)) {
-        struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, root->span, "this is no file of the shape %s", named);
+        struct diag *d =
+            diag_add(r->diags, DIAG_BAD_VALUE, root->span, "this is no file of the shape %s", named);
         diag_hint(r->diags, d, "docs/shapes.md has its keys");
         return true;
     }
@@ -466,7 +485,8 @@ static bool read_shape(struct reader *r, struct yaml_node *root, struct decl_pro
     return true;
 }
 
-static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind kind, struct decl_profile *first)
+static void read_root(struct reader *r, struct yaml_node *root, enum yaml_kind kind,
+                      struct decl_profile *first)
 {
     if (root->kind != YAML_MAP) {
         struct diag *d = diag_add(r->diags, DIAG_YAML, root->span, "a declaration is a map of clauses");
