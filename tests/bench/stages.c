@@ -3,6 +3,9 @@
  * Usage: stages FILE TARGET,... host|none PREFIX
  * prints a line `STAGE NANOSECONDS` for each, then `text`, `output` and `rss` in bytes. */
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,6 +66,9 @@ int main(int argc, char **argv)
     struct output files[MAX_TARGETS];
     char cwd[4096];
     uint64_t since = bench_now_ns();
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024); /* as sbxc does */
+#endif
     arena_init(&a, NULL, NULL);
     diag_init(&diags, &a);
     const struct source *src = source_read(&a, argv[1]);
