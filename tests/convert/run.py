@@ -2,21 +2,25 @@
 
 Nothing is looked up (--resolve none), so no tree is needed. What cannot be written in YAML must be refused.
 """
+import concurrent.futures
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
 COMMON = ["--resolve", "none", "--base", "/ws", "-D", "HOME=/home/u", "-D", "WORK_DIR=/ws", "-D", "SKILL_DIR=/skill"]
 passed = failed = 0
+COUNTING = threading.Lock()
 
 
 def check(name, good, text=""):
     global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
+    with COUNTING:
+        passed, failed = passed + bool(good), failed + (not good)
     if not good:
         print("FAIL %s %s" % (name, text))
     return good
@@ -76,15 +80,17 @@ def one(tool, name, file, folder, args):
 
 def main():
     tool = Tool(sys.argv[1])
-    tried = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for name in sorted(os.listdir(GOLDEN)):
-            for file in ("input.sbx", "input.yml", "SKILL.md"):
-                if not os.path.exists(os.path.join(GOLDEN, name, file)):
-                    continue
-                folder = os.path.join(scratch, name + "-" + file)
-                shutil.copytree(os.path.join(GOLDEN, name), folder)
-                tried += one(tool, name, file, folder, arguments(folder))
+        def work(case):
+            name, file = case
+            folder = os.path.join(scratch, name + "-" + file)
+            shutil.copytree(os.path.join(GOLDEN, name), folder)
+            return one(tool, name, file, folder, arguments(folder))
+
+        cases = [(name, file) for name in sorted(os.listdir(GOLDEN)) for file in ("input.sbx", "input.yml", "SKILL.md")
+                 if os.path.exists(os.path.join(GOLDEN, name, file))]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            tried = sum(pool.map(work, cases))
         os.mkdir(os.path.join(scratch, "x"))
         with open(os.path.join(scratch, "x", "bad.sbx"), "w") as f:
             f.write('raed "/srv"\n')

@@ -20,6 +20,7 @@ A case is
 A file in expect/ is a check, an absent one is not; but every case checks status, stderr and sha256. What dump prints is
 a declaration too: compiled again it must give the same dump and the same artifacts.
 """
+import concurrent.futures
 import difflib
 import hashlib
 import os
@@ -219,6 +220,22 @@ def diff(want, got):
     return "\n".join(lines[:60])
 
 
+def one(sbxc, name, update):
+    case = Case(sbxc, name)
+    scratch = tempfile.mkdtemp(prefix="sbx-golden-")
+    try:
+        case.run(scratch)
+        if update and not case.problems:
+            case.update()
+        elif not update:
+            case.check()
+    except subprocess.SubprocessError as e:
+        case.problems.append(str(e))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return name, case.problems
+
+
 def main():
     args = sys.argv[1:]
     update = args[:1] == ["--update"]
@@ -230,25 +247,11 @@ def main():
         print("FAIL %s: there is no such case" % name)
         failed += 1
         names.remove(name)
-    for name in names:
-        case = Case(sbxc, name)
-        scratch = tempfile.mkdtemp(prefix="sbx-golden-")
-        try:
-            case.run(scratch)
-            if update and not case.problems:
-                case.update()
-            elif not update:
-                case.check()
-        except subprocess.SubprocessError as e:
-            case.problems.append(str(e))
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-        if case.problems:
-            failed += 1
-            print("FAIL %s: %s" % (name, "\n".join(case.problems)))
-        else:
-            passed += 1
-            print("ok %s" % name)
+    # Two at a time: each waits for programs most of its time, and has a folder of its own.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, problems in pool.map(lambda name: one(sbxc, name, update), names):
+            passed, failed = passed + (not problems), failed + bool(problems)
+            print("FAIL %s: %s" % (name, "\n".join(problems)) if problems else "ok %s" % name)
     if not passed + failed:
         failed = 1
         print("FAIL no cases")
