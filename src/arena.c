@@ -198,6 +198,18 @@ char *arena_join(struct arena *a, const char *s, const char *t, size_t len)
     return p;
 }
 
+void *arena_append(struct arena *a, void *items, size_t *n, size_t *cap, const void *more, size_t m, size_t size)
+{
+    if (!m)
+        return items;
+    if (m > SIZE_MAX - *n)
+        out_of_memory(a);
+    items = arena_grow(a, items, cap, *n + m, size);
+    memcpy((char *)items + *n * size, more, m * size);
+    *n += m;
+    return items;
+}
+
 void *arena_concat(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size)
 {
     char *both = arena_array(a, n + m, size);

@@ -34,6 +34,10 @@ void *arena_grow(struct arena *a, void *old, size_t *cap, size_t need, size_t si
  * have moved, and updates *cap. */
 void *arena_shrink(struct arena *a, void *old, size_t *cap, size_t n, size_t size);
 
+/* Adds the m items at `more` to an array that was made by arena_grow() (NULL: none yet) and holds *n. Returns the
+ * array and updates *n and *cap. */
+void *arena_append(struct arena *a, void *items, size_t *n, size_t *cap, const void *more, size_t m, size_t size);
+
 /* A new array of the n items at x and the m items at y, each of `size` bytes. */
 void *arena_concat(struct arena *a, const void *x, size_t n, const void *y, size_t m, size_t size);
 

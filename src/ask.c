@@ -162,25 +162,67 @@ static void pattern_clash(struct ask_context *c, const struct ir_pattern *deny, 
     diag_also(c->diags, d, deny->span, "the pattern is here");
 }
 
+/* Each pattern is held against paths and other patterns, so there may not be any number of them. */
+enum { MAX_PATTERNS = 1000 };
+/* Bytes of one pattern times bytes of the other, of all pairs that begin alike: about a second. */
+static const uint64_t MAX_PATTERN_WORK = 500 * 1000 * 1000;
+
+static void bound_patterns(struct ask_context *c, struct ask *k)
+{
+    if (k->patterns.n <= MAX_PATTERNS)
+        return;
+    diag_add(c->diags, DIAG_TOO_LARGE, k->patterns.items[MAX_PATTERNS].span, "more than %d patterns in one profile",
+             MAX_PATTERNS);
+    k->patterns.n = MAX_PATTERNS;
+}
+
+/* Rules at and beneath the folder that holds whatever the pattern matches. */
+static struct rule_list rules_near(struct ask_context *c, const struct ask *k, const struct ir_pattern *x)
+{
+    const char *folder = arena_strn(c->arena, x->glob, pattern_prefix(x->glob));
+    return rules_within(&k->rules, x->root, folder);
+}
+
+static bool begin_alike(const struct ir_pattern *a, const struct ir_pattern *b)
+{
+    size_t n = pattern_prefix(a->glob), m = pattern_prefix(b->glob);
+    return a->root == b->root && !memcmp(a->glob, b->glob, n < m ? n : m);
+}
+
+/* False when looking at all pairs would take too long. */
+static bool check_pairs(struct ask_context *c, const struct ask *k, const struct ir_pattern *deny, uint64_t *work)
+{
+    for (size_t j = 0; j < k->patterns.n; j++) {
+        const struct ir_pattern *allow = &k->patterns.items[j];
+        bool one = allow->span.src == deny->span.src && allow->span.start == deny->span.start; /* read only */
+        if (one || !(allow->allow & deny->deny) || !begin_alike(allow, deny))
+            continue;
+        *work += (uint64_t)allow->glob_len * deny->glob_len;
+        if (*work > MAX_PATTERN_WORK)
+            return false;
+        if (pattern_meets(deny->glob, allow->glob))
+            pattern_clash(c, deny, allow->span, allow->glob);
+    }
+    return true;
+}
+
 /* A deny pattern is final: an allow at or beneath what it can match could only be a slip. */
 void ask_check_patterns(struct ask_context *c, const struct ask *k)
 {
+    uint64_t work = 0;
     for (size_t i = 0; i < k->patterns.n; i++) {
         const struct ir_pattern *deny = &k->patterns.items[i];
         if (!deny->deny)
             continue;
-        for (size_t j = 0; j < k->rules.n; j++) {
-            const struct ir_rule *r = &k->rules.items[j];
-            if (r->root == deny->root && r->allow & deny->deny && pattern_covers(deny->glob, r->path))
+        const struct rule_list near = rules_near(c, k, deny);
+        for (size_t j = 0; j < near.n; j++) {
+            const struct ir_rule *r = &near.items[j];
+            if (r->allow & deny->deny && pattern_covers(deny->glob, r->path))
                 pattern_clash(c, deny, r->span, r->path);
         }
-        for (size_t j = 0; j < k->patterns.n; j++) {
-            const struct ir_pattern *allow = &k->patterns.items[j];
-            bool one =
-                allow->span.src == deny->span.src && allow->span.start == deny->span.start; /* read only */
-            if (allow->root == deny->root && allow->allow & deny->deny && !one &&
-                pattern_meets(deny->glob, allow->glob))
-                pattern_clash(c, deny, allow->span, allow->glob);
+        if (!check_pairs(c, k, deny, &work)) {
+            diag_add(c->diags, DIAG_TOO_LARGE, deny->span, "the patterns of this profile are too long and too many");
+            return;
         }
     }
 }
@@ -502,6 +544,7 @@ static const struct ask *make(struct ask_context *c, const struct decl_profile *
     struct ask *own = ask_own(c, p);
     if (n)
         compose_use(c, own, used, n);
+    bound_patterns(c, own);
     ask_check_patterns(c, own);
     return parent ? compose_scope(c, own, parent) : own;
 }

@@ -112,52 +112,79 @@ static void join_mode(struct ask_context *c, struct ir_network *n, const struct 
     }
 }
 
+static void join_entries(struct ask_context *c, struct ir_network *to, const struct ask *const *used, size_t n)
+{
+    struct ir_network all = {.n_endpoints = 0};
+    size_t caps[3] = {0};
+    for (size_t i = 0; i <= n; i++) {
+        const struct ir_network *from = i ? &used[i - 1]->network : to;
+        all.endpoints = arena_append(c->arena, all.endpoints, &all.n_endpoints, &caps[0], from->endpoints,
+                                     from->n_endpoints, sizeof *all.endpoints);
+        all.sockets = arena_append(c->arena, all.sockets, &all.n_sockets, &caps[1], from->sockets, from->n_sockets,
+                                   sizeof *all.sockets);
+        all.listen = arena_append(c->arena, all.listen, &all.n_listen, &caps[2], from->listen, from->n_listen,
+                                  sizeof *all.listen);
+    }
+    all.mode = to->mode;
+    all.span = to->span;
+    *to = all;
+}
+
 static void join_network(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
 {
     struct ir_network *to = &own->network;
     bool own_said = own->decl->network_said;
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_network *from = &used[i]->network;
-        join_mode(c, to, from, own_said);
-        to->endpoints = arena_concat(c->arena, to->endpoints, to->n_endpoints, from->endpoints,
-                                     from->n_endpoints, sizeof *to->endpoints);
-        to->n_endpoints += from->n_endpoints;
-        to->sockets = arena_concat(c->arena, to->sockets, to->n_sockets, from->sockets, from->n_sockets,
-                                   sizeof *to->sockets);
-        to->n_sockets += from->n_sockets;
-        to->listen = arena_concat(c->arena, to->listen, to->n_listen, from->listen, from->n_listen,
-                                  sizeof *to->listen);
-        to->n_listen += from->n_listen;
-    }
+    for (size_t i = 0; i < n; i++)
+        join_mode(c, to, &used[i]->network, own_said);
+    join_entries(c, to, used, n);
     if (to->mode != IR_NETWORK_ALLOW)
         to->n_endpoints = 0;
     ask_sort_network(to);
 }
 
-static void join_set(struct ask_context *c, struct ask *own, const struct ir_env_set *x, size_t n_own)
+/* One variable with its place in the order of profiles, the own one first. */
+struct set_item {
+    const struct ir_env_set *set;
+    size_t order;
+};
+
+static int by_name_and_order(const void *x, const void *y)
 {
-    for (size_t i = 0; i < own->n_env_set; i++) {
-        struct ir_env_set *o = &own->env_set[i];
-        if (strcmp(o->name, x->name) != 0)
-            continue;
-        if (i >= n_own && strcmp(o->value, x->value) != 0)
-            two_values(
-                c, arena_printf(c->arena, "the value of %s", diag_escape(c->arena, x->name, strlen(x->name))),
-                o->span, x->span);
-        return;
-    }
-    own->env_set = arena_concat(c->arena, own->env_set, own->n_env_set, x, 1, sizeof *x);
-    own->n_env_set++;
+    const struct set_item *a = x, *b = y;
+    int order = strcmp(a->set->name, b->set->name);
+    return order ? order : a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int by_set_name(const void *x, const void *y)
+/* What the using profile sets is decided; else the profiles that are used must agree. */
+static void join_sets(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
 {
-    return strcmp(((const struct ir_env_set *)x)->name, ((const struct ir_env_set *)y)->name);
+    size_t n_own = own->n_env_set, total = n_own, w = 0;
+    for (size_t i = 0; i < n; i++)
+        total += used[i]->n_env_set;
+    struct set_item *items = arena_array(c->arena, total + 1, sizeof *items);
+    for (size_t i = 0, k = 0; i <= n; i++) {
+        const struct ask *from = i ? used[i - 1] : own;
+        for (size_t j = 0; j < from->n_env_set; j++, k++)
+            items[k] = (struct set_item){&from->env_set[j], k};
+    }
+    qsort(items, total, sizeof *items, by_name_and_order);
+    struct ir_env_set *out = arena_array(c->arena, total + 1, sizeof *out);
+    for (size_t i = 0, first = 0; i < total; i++) {
+        const struct ir_env_set *x = items[i].set, *o = items[first].set;
+        if (!i || strcmp(x->name, o->name) != 0) {
+            first = i;
+            out[w++] = *x;
+        } else if (items[first].order >= n_own && strcmp(x->value, o->value) != 0) {
+            const char *name = diag_escape(c->arena, x->name, strlen(x->name));
+            two_values(c, arena_printf(c->arena, "the value of %s", name), o->span, x->span);
+        }
+    }
+    own->env_set = out;
+    own->n_env_set = w;
 }
 
 static void join_env(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
 {
-    size_t n_own = own->n_env_set;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < used[i]->env_allow.n; j++)
             if (used[i]->env_allow.items[j].span.src) /* the preset's names are the using profile's choice */
@@ -166,13 +193,10 @@ static void join_env(struct ask_context *c, struct ask *own, const struct ask *c
         for (size_t j = 0; j < used[i]->env_deny.n; j++)
             env_names_add(&own->env_deny, c->arena, used[i]->env_deny.items[j].name,
                           used[i]->env_deny.items[j].span);
-        for (size_t j = 0; j < used[i]->n_env_set; j++)
-            join_set(c, own, &used[i]->env_set[j], n_own);
     }
     env_names_normalise(&own->env_allow, c->arena);
     env_names_normalise_deny(&own->env_deny, c->arena);
-    if (own->n_env_set)
-        qsort(own->env_set, own->n_env_set, sizeof *own->env_set, by_set_name);
+    join_sets(c, own, used, n);
 }
 
 /* ---- use: single values ---------------------------------------------------------------------------------
@@ -252,8 +276,19 @@ static void join_process(struct ask_context *c, struct ask *own, const struct as
     }
     if (!own->spawn_span.src)
         own->spawn_span = k->spawn_span;
-    own->fds = arena_concat(c->arena, own->fds, own->n_fds, k->fds, k->n_fds, sizeof *own->fds);
-    own->n_fds += k->n_fds;
+}
+
+static void join_fds(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
+{
+    struct ir_fd *all = NULL;
+    size_t n_all = 0, cap = 0;
+    for (size_t i = 0; i <= n; i++) {
+        const struct ask *from = i ? used[i - 1] : own;
+        all = arena_append(c->arena, all, &n_all, &cap, from->fds, from->n_fds, sizeof *all);
+    }
+    own->fds = all;
+    own->n_fds = n_all;
+    ask_sort_fds(own);
 }
 
 void compose_use(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)
@@ -266,7 +301,7 @@ void compose_use(struct ask_context *c, struct ask *own, const struct ask *const
     join_limits(c, own, used, n);
     for (size_t i = 0; i < n; i++)
         join_process(c, own, used[i], &said);
-    ask_sort_fds(own);
+    join_fds(c, own, used, n);
 }
 
 /* ---- scope: what is mentioned replaces --------------------------------------------------------------------

@@ -298,6 +298,13 @@ def bytes_and_sizes():
     case("100,000 profiles", refuses, b"".join(b"profile p%d { }\n" % i for i in range(100000)), ".sbx", "1:1", "and others")
     case("100,000 keys", refuses, b"".join(b"k%d: 1\n" % i for i in range(100000)), ".yml")
     case("100,000 foreign keys", accepts, b"---\n" + b"".join(b"k%d: {a: [1]}\n" % i for i in range(100000)) + b"---\n", ".md")
+    case("10,000 used profiles", accepts, b"profile p {\nsystem none\n" + b"".join(b"use q%d\n" % i for i in range(10000)) + b"}\n" +
+         b"".join(b'profile q%d { env { set V%d "1" } }\n' % (i, i) for i in range(10000)),
+         ".sbx", None, ("--profile", "p"))
+    case("1,001 patterns", refuses, b"".join(b'deny "/p%d/*"\n' % i for i in range(1001)), ".sbx", None, "more than 1000 patterns")
+    case("long patterns against each other", refuses, b"".join(b'%s "/%s%s%d"\n' % (word, b"*a" * 250, end, i) for i in range(400)
+                                                             for word, end in ((b"deny", b"x"), (b"read", b"y"))),
+         ".sbx", None, "too long and too many")
     case("front matter that never ends", refuses, b"---\n" + b"--\n" * (3 * mib), ".md", "1:1", "not closed")
     case("deep blocks", refuses, b"profile a {" + b" env {" * (1 << 18), ".sbx")
     case("deep blocks, closed", refuses, b"profile a " + b"{ env " * 5000 + b"}" * 5000, ".sbx")
