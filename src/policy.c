@@ -554,10 +554,7 @@ static void join_rules(struct maker *m)
     struct rule_list given = m->rules;
     m->rules = m->ask.rules;
     m->ask.rules = (struct rule_list){0};
-    rules_reserve(&m->rules, m->a, given.n);
-    for (size_t i = 0; i < given.n; i++)
-        rules_add(&m->rules, m->a, given.items[i]);
-    rules_merge(&m->rules);
+    rules_join(&m->rules, &given, m->a);
 }
 
 static void fold(struct rule_list *l, struct arena *a)

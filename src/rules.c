@@ -86,6 +86,24 @@ void rules_merge(struct rule_list *l)
     l->n = w + 1;
 }
 
+void rules_join(struct rule_list *l, struct rule_list *more, struct arena *a)
+{
+    const size_t middle = l->n;
+    rules_sort(more);
+    for (size_t i = 0; i < more->n; i++) {
+        const struct rule_list merged = {.items = l->items, .n = middle};
+        const struct ir_rule *r = &more->items[i], *there = rules_at(&merged, r->root, r->path);
+        bool again = l->n > middle && rules_order(&l->items[l->n - 1], r) == 0;
+        if (there)
+            unite(&l->items[there - l->items], r);
+        else if (again)
+            unite(&l->items[l->n - 1], r);
+        else
+            rules_add(l, a, *r);
+    }
+    sort_parts(l->items, middle, l->n, sizeof *l->items, by_place_and_origin);
+}
+
 bool rules_contain(const struct ir_rule *above, const struct ir_rule *r)
 {
     size_t n = above->path_len;

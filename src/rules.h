@@ -29,6 +29,9 @@ bool rules_contain(const struct ir_rule *above, const struct ir_rule *r);
 /* Sorts and makes one rule of those on one path: decisions are united, the strongest origin speaks (a
  * declared rule replaces that of a preset; the floor stays). */
 void rules_merge(struct rule_list *l);
+/* Adds the rules of `more`, which is sorted by this, to a merged list as rules_add() and rules_merge() would. No rule
+ * in `more` has a stronger origin than those of the list. */
+void rules_join(struct rule_list *l, struct rule_list *more, struct arena *a);
 /* Takes out rules that change nothing, but none of the declaration's beneath a preset's, and makes each
  * `allow` the whole set that holds at its path and each `deny` what it takes away from above: one meaning,
  * one list. Needs a merged list. */

@@ -101,3 +101,10 @@ void sort_list(void *base, size_t n, size_t size, int (*cmp)(const void *a, cons
     if (!ok)
         qsort(base, n, size, cmp);
 }
+
+void sort_parts(void *base, size_t middle, size_t n, size_t size, int (*cmp)(const void *a, const void *b))
+{
+    struct list l = {.base = base, .size = size, .cmp = cmp, .starts = {0, middle, n}, .n_runs = 2};
+    if (middle && middle < n && !merge(&l, 0))
+        qsort(base, n, size, cmp);
+}

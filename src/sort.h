@@ -10,4 +10,8 @@
 /* base may be NULL where n is 0. */
 void sort_list(void *base, size_t n, size_t size, int (*cmp)(const void *a, const void *b));
 
+/* The same for a list of two parts that are sorted, the second from `middle` on: nothing else is looked at but what
+ * the elements of the second meet. */
+void sort_parts(void *base, size_t middle, size_t n, size_t size, int (*cmp)(const void *a, const void *b));
+
 #endif

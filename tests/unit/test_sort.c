@@ -102,6 +102,28 @@ static void order_costs_one_look(void **state)
         assert_true(by_key(&list[i - 1], &list[i]) <= 0);
 }
 
+static void two_parts_are_joined(void **state)
+{
+    (void)state;
+    for (size_t middle = 0; middle <= N; middle += 500) {
+        fill(N, 1, (uint32_t)middle);
+        sort_list(list, middle, sizeof *list, by_key);
+        sort_list(list + middle, N - middle, sizeof *list, by_key);
+        memcpy(expected, list, sizeof list);
+        qsort(expected, N, sizeof *expected, by_key);
+        sort_parts(list, middle, N, sizeof *list, by_key);
+        assert_memory_equal(list, expected, sizeof list);
+    }
+    /* A few join many at the price of looking each up. */
+    for (size_t i = 0; i < N; i++)
+        list[i] = (struct item){.key = (uint32_t)(i < N - 10 ? 10 * i : (i + 10 - N) * 2000), .id = (uint32_t)i};
+    compared = 0;
+    sort_parts(list, N - 10, N, sizeof *list, by_key);
+    assert_in_range(compared, 10, 10 * 2 * 13);
+    for (size_t i = 1; i < N; i++)
+        assert_true(by_key(&list[i - 1], &list[i]) <= 0);
+}
+
 static void without_memory_it_sorts_all_the_same(void **state)
 {
     (void)state;
@@ -119,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_list_is_sorted),
         cmocka_unit_test(order_costs_one_look),
+        cmocka_unit_test(two_parts_are_joined),
         cmocka_unit_test(without_memory_it_sorts_all_the_same),
     };
     return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
