@@ -46,6 +46,7 @@ static void merge(struct ask_context *c, struct rule_list *l)
     size_t w = 0;
     rules_sort(l);
     for (size_t i = 1; i < l->n; i++) {
+        rules_look_ahead(l, i);
         if (rules_order(&l->items[w], &l->items[i]) == 0)
             unite(c, &l->items[w], &l->items[i]);
         else

@@ -187,6 +187,7 @@ void rules_fold(struct rule_list *l)
     size_t w = 0;
     for (size_t i = 0; i < l->n; i++) {
         struct ir_rule *r = &l->items[w];
+        rules_look_ahead(l, i);
         *r = l->items[i];
         struct level *now = enter(&s, r);
         unsigned above = s.n > 1 ? s.levels[s.n - 2].out : 0;
