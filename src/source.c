@@ -8,15 +8,15 @@
 
 static void index_lines(struct arena *a, struct source *s)
 {
-    uint32_t n = 1;
-    for (const char *p = s->text, *end = p + s->len; (p = memchr(p, '\n', (size_t)(end - p))); p++)
-        n++;
-    uint32_t *lines = arena_array(a, n, sizeof *lines);
-    uint32_t i = 1;
-    for (const char *p = s->text, *end = p + s->len; (p = memchr(p, '\n', (size_t)(end - p))); p++)
-        lines[i++] = (uint32_t)(p + 1 - s->text);
+    size_t n = 1, cap = 0;
+    uint32_t *lines = arena_grow(a, NULL, &cap, n, sizeof *lines);
+    lines[0] = 0;
+    for (const char *p = s->text, *end = p + s->len; (p = memchr(p, '\n', (size_t)(end - p))); p++) {
+        lines = arena_grow(a, lines, &cap, n + 1, sizeof *lines);
+        lines[n++] = (uint32_t)(p + 1 - s->text);
+    }
     s->lines = lines;
-    s->n_lines = n;
+    s->n_lines = (uint32_t)n;
 }
 
 static struct source *wrap(struct arena *a, const char *name, const char *text, size_t len)
