@@ -133,7 +133,7 @@ demo: ## compile a skill for all four targets and run it confined
 
 check: ## install, build and run every test; ends with a count (ENGINES=1, VARIANT=san)
 	@sh tools/deps.sh
-	@$(MAKE) --no-print-directory all $(UNIT) $(B)/tests/probe $(B)/gen/genschema
+	@$(MAKE) --no-print-directory all $(UNIT) $(B)/tests/probe $(B)/gen/genschema $(BENCH)
 	@sh tests/check.sh $(B) $(UNIT)
 
 unit: $(UNIT) ## cmocka tests of single modules [TEST=module]
