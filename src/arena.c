@@ -198,7 +198,8 @@ char *arena_join(struct arena *a, const char *s, const char *t, size_t len)
     return p;
 }
 
-void *arena_append(struct arena *a, void *items, size_t *n, size_t *cap, const void *more, size_t m, size_t size)
+void *arena_append(struct arena *a, void *items, size_t *n, size_t *cap, const void *more, size_t m,
+                   size_t size)
 {
     if (!m)
         return items;

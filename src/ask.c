@@ -172,8 +172,8 @@ static void bound_patterns(struct ask_context *c, struct ask *k)
 {
     if (k->patterns.n <= MAX_PATTERNS)
         return;
-    diag_add(c->diags, DIAG_TOO_LARGE, k->patterns.items[MAX_PATTERNS].span, "more than %d patterns in one profile",
-             MAX_PATTERNS);
+    diag_add(c->diags, DIAG_TOO_LARGE, k->patterns.items[MAX_PATTERNS].span,
+             "more than %d patterns in one profile", MAX_PATTERNS);
     k->patterns.n = MAX_PATTERNS;
 }
 
@@ -191,7 +191,8 @@ static bool begin_alike(const struct ir_pattern *a, const struct ir_pattern *b)
 }
 
 /* False when looking at all pairs would take too long. */
-static bool check_pairs(struct ask_context *c, const struct ask *k, const struct ir_pattern *deny, uint64_t *work)
+static bool check_pairs(struct ask_context *c, const struct ask *k, const struct ir_pattern *deny,
+                        uint64_t *work)
 {
     for (size_t j = 0; j < k->patterns.n; j++) {
         const struct ir_pattern *allow = &k->patterns.items[j];
@@ -222,7 +223,8 @@ void ask_check_patterns(struct ask_context *c, const struct ask *k)
                 pattern_clash(c, deny, r->span, r->path);
         }
         if (!check_pairs(c, k, deny, &work)) {
-            diag_add(c->diags, DIAG_TOO_LARGE, deny->span, "the patterns of this profile are too long and too many");
+            diag_add(c->diags, DIAG_TOO_LARGE, deny->span,
+                     "the patterns of this profile are too long and too many");
             return;
         }
     }

@@ -112,7 +112,8 @@ static void join_mode(struct ask_context *c, struct ir_network *n, const struct 
     }
 }
 
-static void join_entries(struct ask_context *c, struct ir_network *to, const struct ask *const *used, size_t n)
+static void join_entries(struct ask_context *c, struct ir_network *to, const struct ask *const *used,
+                         size_t n)
 {
     struct ir_network all = {.n_endpoints = 0};
     size_t caps[3] = {0};
@@ -120,8 +121,8 @@ static void join_entries(struct ask_context *c, struct ir_network *to, const str
         const struct ir_network *from = i ? &used[i - 1]->network : to;
         all.endpoints = arena_append(c->arena, all.endpoints, &all.n_endpoints, &caps[0], from->endpoints,
                                      from->n_endpoints, sizeof *all.endpoints);
-        all.sockets = arena_append(c->arena, all.sockets, &all.n_sockets, &caps[1], from->sockets, from->n_sockets,
-                                   sizeof *all.sockets);
+        all.sockets = arena_append(c->arena, all.sockets, &all.n_sockets, &caps[1], from->sockets,
+                                   from->n_sockets, sizeof *all.sockets);
         all.listen = arena_append(c->arena, all.listen, &all.n_listen, &caps[2], from->listen, from->n_listen,
                                   sizeof *all.listen);
     }

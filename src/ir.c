@@ -160,7 +160,8 @@ static void put_path(struct buf *out, const struct ir_policy *p, uint8_t root, c
     buf_done(&whole);
 }
 
-/* ---- Clauses -------------------------------------------------------------------------------------------- */
+/* ---- Clauses --------------------------------------------------------------------------------------------
+ */
 
 struct printer {
     const struct ir_policy *p;
@@ -211,7 +212,8 @@ static void put_exec(struct printer *w, const struct ir_rule *r, unsigned denied
     bool reads = r->allow & IR_READ;
     if (!w->p->exec_default && r->allow & IR_EXEC)
         put_clause(w, "exec", r);
-    else if (denied & IR_EXEC || (w->p->exec_default && reads && !(r->allow & IR_EXEC) && r->origin != IR_FLOOR))
+    else if (denied & IR_EXEC ||
+             (w->p->exec_default && reads && !(r->allow & IR_EXEC) && r->origin != IR_FLOOR))
         put_clause(w, "deny exec", r);
 }
 
@@ -245,13 +247,13 @@ static void put_rule(struct printer *w, const struct ir_rule *r)
 static void put_pattern(struct printer *w, const struct ir_pattern *x)
 {
     unsigned kinds = x->allow;
-    const char *words = x->deny & IR_READ                    ? "deny"
-                        : x->deny & IR_WRITE                 ? "deny write"
-                        : x->deny                            ? "deny exec"
-                        : !(kinds & IR_READ)                 ? "write-only"
-                        : kinds & IR_WRITE                   ? "write"
+    const char *words = x->deny & IR_READ                        ? "deny"
+                        : x->deny & IR_WRITE                     ? "deny write"
+                        : x->deny                                ? "deny exec"
+                        : !(kinds & IR_READ)                     ? "write-only"
+                        : kinds & IR_WRITE                       ? "write"
                         : kinds & IR_EXEC && !w->p->exec_default ? "exec"
-                                                             : "read";
+                                                                 : "read";
     begin_clause(w, words);
     struct buf whole = {0};
     if (x->root >= IR_ROOT_LATE)
@@ -273,7 +275,8 @@ const char *ir_clause(struct arena *a, const struct ir_policy *p, const struct i
     return keep(a, &b);
 }
 
-/* ---- Features and limits -------------------------------------------------------------------------------- */
+/* ---- Features and limits --------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *word;
@@ -360,11 +363,16 @@ static void network_features(const struct ir_network *n, struct ir_need out[])
 static void limit_features(const struct ir_policy *p, struct ir_need out[])
 {
     static const int FEATURES[IR_LIMIT_COUNT] = {
-        [IR_LIMIT_TIMEOUT] = -1, [IR_LIMIT_KILL_AFTER] = IR_NEEDS_KILL_AFTER,
-        [IR_LIMIT_MEMORY] = IR_NEEDS_MEMORY, [IR_LIMIT_PROCESSES] = IR_NEEDS_PROCESSES,
-        [IR_LIMIT_CPU] = IR_NEEDS_CPU, [IR_LIMIT_CPU_WEIGHT] = IR_NEEDS_CPU_WEIGHT,
-        [IR_LIMIT_CPU_TIME] = IR_NEEDS_CPU_TIME, [IR_LIMIT_FILE_SIZE] = IR_NEEDS_FILE_SIZE,
-        [IR_LIMIT_OPEN_FILES] = IR_NEEDS_OPEN_FILES, [IR_LIMIT_OUTPUT] = IR_NEEDS_OUTPUT,
+        [IR_LIMIT_TIMEOUT] = -1,
+        [IR_LIMIT_KILL_AFTER] = IR_NEEDS_KILL_AFTER,
+        [IR_LIMIT_MEMORY] = IR_NEEDS_MEMORY,
+        [IR_LIMIT_PROCESSES] = IR_NEEDS_PROCESSES,
+        [IR_LIMIT_CPU] = IR_NEEDS_CPU,
+        [IR_LIMIT_CPU_WEIGHT] = IR_NEEDS_CPU_WEIGHT,
+        [IR_LIMIT_CPU_TIME] = IR_NEEDS_CPU_TIME,
+        [IR_LIMIT_FILE_SIZE] = IR_NEEDS_FILE_SIZE,
+        [IR_LIMIT_OPEN_FILES] = IR_NEEDS_OPEN_FILES,
+        [IR_LIMIT_OUTPUT] = IR_NEEDS_OUTPUT,
     };
     for (size_t i = 0; i < IR_LIMIT_COUNT; i++)
         if (p->limits[i].said && FEATURES[i] >= 0)
@@ -396,7 +404,8 @@ void ir_features(const struct ir_policy *p, struct ir_need out[IR_FEATURE_COUNT]
         need(out, IR_NEEDS_USER, p->user.span);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- The whole ------------------------------------------------------------------------------------------
+ */
 
 static void line(struct buf *out, const char *words, const char *quoted)
 {
@@ -405,8 +414,8 @@ static void line(struct buf *out, const char *words, const char *quoted)
     buf_byte(out, '\n');
 }
 
-/* Rules of presets, of the skill's folder and of the floor come back by themselves when the text is read again:
- * they are shown as comments, but for what was denied of them. */
+/* Rules of presets, of the skill's folder and of the floor come back by themselves when the text is read
+ * again: they are shown as comments, but for what was denied of them. */
 static void print_rule(const struct ir_policy *p, const struct ir_rule *r, struct buf *out)
 {
     static const char *const NOTES[] = {
@@ -476,8 +485,10 @@ static void print_names(const struct ir_policy *p, struct buf *out)
 
 static void print_network(const struct ir_policy *p, struct buf *out)
 {
-    static const char *const MODES[] = {[IR_NETWORK_NONE] = "none", [IR_NETWORK_LOOPBACK] = "loopback",
-                                        [IR_NETWORK_LOOPBACK_HOST] = "loopback host", [IR_NETWORK_OPEN] = "open"};
+    static const char *const MODES[] = {[IR_NETWORK_NONE] = "none",
+                                        [IR_NETWORK_LOOPBACK] = "loopback",
+                                        [IR_NETWORK_LOOPBACK_HOST] = "loopback host",
+                                        [IR_NETWORK_OPEN] = "open"};
     struct arena a;
     const struct ir_network *n = &p->network;
     arena_init(&a, NULL, NULL);
@@ -486,15 +497,18 @@ static void print_network(const struct ir_policy *p, struct buf *out)
     for (size_t i = 0; i < n->n_endpoints; i++)
         line(out, "network allow", network_text(&a, &n->endpoints[i]));
     for (size_t i = 0; i < n->n_sockets; i++) {
-        const char *root = n->sockets[i].root >= IR_ROOT_LATE ? p->late[n->sockets[i].root - IR_ROOT_LATE].name : NULL;
-        line(out, "network allow", arena_printf(&a, "unix:%s%s%s", root ? "$" : "", root ? root : "", n->sockets[i].path));
+        const char *root =
+            n->sockets[i].root >= IR_ROOT_LATE ? p->late[n->sockets[i].root - IR_ROOT_LATE].name : NULL;
+        line(out, "network allow",
+             arena_printf(&a, "unix:%s%s%s", root ? "$" : "", root ? root : "", n->sockets[i].path));
     }
     for (size_t i = 0; i < n->n_listen; i++)
         buf_printf(out, "  listen %u\n", (unsigned)n->listen[i].port);
     arena_done(&a);
 }
 
-static void print_names_of(struct buf *out, const char *word, const struct ir_env_name *names, size_t n, bool *more)
+static void print_names_of(struct buf *out, const char *word, const struct ir_env_name *names, size_t n,
+                           bool *more)
 {
     if (!n)
         return;
@@ -644,7 +658,8 @@ void ir_print(const struct ir_policy *p, struct buf *out)
     print_policy(p, out, &(struct taker){0});
 }
 
-void ir_print_pieces(const struct ir_policy *p, struct buf *piece, void (*take)(void *ctx, struct buf *piece), void *ctx)
+void ir_print_pieces(const struct ir_policy *p, struct buf *piece, void (*take)(void *ctx, struct buf *piece),
+                     void *ctx)
 {
     print_policy(p, piece, &(struct taker){take, ctx});
 }

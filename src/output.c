@@ -40,8 +40,8 @@ static const char *write_in_place(struct arena *a, const char *path, const char 
     return why;
 }
 
-/* The new file has the mode that creat(2) would give it (mkstemp's 0600 is widened by the umask), or that of the file
- * which it replaces. */
+/* The new file has the mode that creat(2) would give it (mkstemp's 0600 is widened by the umask), or that of
+ * the file which it replaces. */
 static bool set_mode(int fd, const struct stat *like)
 {
     if (!like) {
@@ -54,8 +54,8 @@ static bool set_mode(int fd, const struct stat *like)
     return fchmod(fd, like->st_mode & 0777) == 0;
 }
 
-/* Only an edited file, which nothing can make again, waits for the disk: as with any compiler a power cut may leave an
- * artifact short, whose digest then does not match. */
+/* Only an edited file, which nothing can make again, waits for the disk: as with any compiler a power cut may
+ * leave an artifact short, whose digest then does not match. */
 static const char *write_beside(struct arena *a, const char *path, struct output *o, const struct stat *like)
 {
     char *temp = arena_printf(a, "%s.XXXXXX", path);

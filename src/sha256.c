@@ -32,11 +32,11 @@ static uint32_t big_endian(const unsigned char *p)
 }
 
 /* Eight rounds at a time, so that the variables change their names instead of their values. */
-#define ROUND(a, b, c, d, e, f, g, h, at)                                                                   \
-    do {                                                                                                    \
-        uint32_t t = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (g ^ (e & (f ^ g))) + K[at] + w[at];    \
-        d += t;                                                                                             \
-        h = t + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) | (c & (a | b)));                       \
+#define ROUND(a, b, c, d, e, f, g, h, at)                                                                \
+    do {                                                                                                 \
+        uint32_t t = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (g ^ (e & (f ^ g))) + K[at] + w[at]; \
+        d += t;                                                                                          \
+        h = t + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) | (c & (a | b)));                    \
     } while (0)
 
 static void compress(uint32_t state[8], const unsigned char *block)
@@ -75,8 +75,8 @@ static void compress_portable(uint32_t state[8], const unsigned char *data, size
 #ifdef __x86_64__
 /* The processor's own instructions: about six times as fast. Intel 64 manual, volume 2, SHA256RNDS2 and its
  * neighbours. Two registers hold the eight words as (a b e f) and (c d g h), from the highest down. */
-__attribute__((target("sha,sse4.1")))
-static void compress_x86(uint32_t state[8], const unsigned char *data, size_t blocks)
+__attribute__((target("sha,sse4.1"))) static void compress_x86(uint32_t state[8], const unsigned char *data,
+                                                               size_t blocks)
 {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     __m128i *words = (__m128i *)(void *)state;

@@ -35,8 +35,8 @@ static bool find_runs(struct list *l, size_t n)
     return true;
 }
 
-/* Of the elements in [from, to) the first that stands behind `x`: searched from the end in growing steps, since
- * it is mostly near. */
+/* Of the elements in [from, to) the first that stands behind `x`: searched from the end in growing steps,
+ * since it is mostly near. */
 static size_t rank_of(const struct list *l, size_t from, size_t to, const void *x)
 {
     size_t step = 1, high = to;

@@ -1,8 +1,10 @@
-/* Runs commands in turn, again and again, and prints for each the least wall time and the largest resident set.
+/* Runs commands in turn, again and again, and prints for each the least wall time and the largest resident
+ * set.
  *
  * Usage: spawn ROUNDS -- COMMAND... [-- COMMAND...]...
- * prints a line for each command: NANOSECONDS KIBIBYTES STATUS. The commands' streams are /dev/null. They take
- * turns, so that a busy machine slows all of them alike; the least of several times is what the work itself takes. */
+ * prints a line for each command: NANOSECONDS KIBIBYTES STATUS. The commands' streams are /dev/null. They
+ * take turns, so that a busy machine slows all of them alike; the least of several times is what the work
+ * itself takes. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>

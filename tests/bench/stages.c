@@ -32,8 +32,8 @@ static void fail(const struct diag_list *diags)
     exit(1);
 }
 
-static size_t emit_all(char *targets, const struct policy_request *request, const char *prefix, struct arena *a,
-                       struct diag_list *diags, struct output *files, uint64_t *since)
+static size_t emit_all(char *targets, const struct policy_request *request, const char *prefix,
+                       struct arena *a, struct diag_list *diags, struct output *files, uint64_t *since)
 {
     const struct ir_policy *policies[2] = {NULL};
     static struct buf bytes[MAX_TARGETS];
@@ -52,7 +52,8 @@ static size_t emit_all(char *targets, const struct policy_request *request, cons
         if (!policies[b->system] || !b->emit(policies[b->system], a, diags, &bytes[n]))
             fail(diags);
         stage(b->name, since);
-        files[n] = (struct output){.path = arena_printf(a, "%s%s", prefix, b->suffix), .data = bytes[n].data, .len = bytes[n].len};
+        files[n] = (struct output){
+            .path = arena_printf(a, "%s%s", prefix, b->suffix), .data = bytes[n].data, .len = bytes[n].len};
     }
     return n;
 }
@@ -80,11 +81,13 @@ int main(int argc, char **argv)
     fe->parse(src, FE_DECLARATION, &a, &diags, &file);
     stage("parse", &since);
     uint32_t text = src->len;
-    struct resolve_env env = {.base = cwd, .work_dir = cwd, .home = "/home/bench", .host = !strcmp(argv[3], "host")};
-    struct policy_request request = {.declaration = {.profile = file.profiles[0], .profiles = file.profiles, .n_profiles = 1},
-                                     .env = &env,
-                                     .image = "debian:12",
-                                     .preset = inputs_preset};
+    struct resolve_env env = {
+        .base = cwd, .work_dir = cwd, .home = "/home/bench", .host = !strcmp(argv[3], "host")};
+    struct policy_request request = {
+        .declaration = {.profile = file.profiles[0], .profiles = file.profiles, .n_profiles = 1},
+        .env = &env,
+        .image = "debian:12",
+        .preset = inputs_preset};
     size_t n = emit_all(argv[2], &request, argv[4], &a, &diags, files, &since), output = 0;
     if (diags.n_errors)
         fail(&diags);
