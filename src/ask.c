@@ -270,10 +270,18 @@ void ask_sort_network(struct ir_network *n)
     n->n_sockets = w;
 }
 
+/* Each entry is held against each of a ceiling. */
+enum { MAX_ENTRIES = 4096 };
+
 static void own_network(struct ask_context *c, struct ask *k)
 {
     const struct decl_profile *p = k->decl;
     struct ir_network *n = &k->network;
+    if (p->n_endpoints > MAX_ENTRIES) {
+        diag_add(c->diags, DIAG_TOO_LARGE, p->endpoints[MAX_ENTRIES].span,
+                 "more than %d entries of the network in one profile", MAX_ENTRIES);
+        return;
+    }
     n->mode = (uint8_t)(p->network_said ? p->network : p->n_endpoints ? IR_NETWORK_ALLOW : IR_NETWORK_NONE);
     n->span = p->network_said ? p->network_span : p->n_endpoints ? p->endpoints[0].span : (struct span){0};
     if (p->network_said && p->n_endpoints) {

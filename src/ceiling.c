@@ -226,14 +226,17 @@ static enum ir_network_mode meet(enum ir_network_mode a, enum ir_network_mode b)
 static void cut_endpoints(struct ask_context *c, struct ir_network *n, const struct ask *ceiling)
 {
     const struct ir_network *cap = &ceiling->network;
-    struct ir_endpoint *left = arena_array(c->arena, n->n_endpoints * cap->n_endpoints, sizeof *left);
-    size_t w = 0;
+    struct ir_endpoint *left = NULL, both;
+    size_t w = 0, room = 0;
     for (size_t i = 0; i < n->n_endpoints; i++) {
         size_t before = w;
         bool whole = false;
         for (size_t j = 0; j < cap->n_endpoints; j++) {
-            if (network_meet(&n->endpoints[i], &cap->endpoints[j], &left[w]))
+            if (network_meet(&n->endpoints[i], &cap->endpoints[j], &both)) {
+                left = arena_grow(c->arena, left, &room, w + 1, sizeof *left);
+                left[w] = both;
                 left[w++].span = n->endpoints[i].span;
+            }
             whole |= network_within(&n->endpoints[i], &cap->endpoints[j]);
         }
         if (!whole)

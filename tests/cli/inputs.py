@@ -295,6 +295,9 @@ def bytes_and_sizes():
          b"system: none\nread:\n" + b"- /ws\n" * 100000, ['read "/ws"'])
     both("10,000 errors", refuses, b'raed "/ws"\n' * 10000, b"read:\n" + b"- [/ws]\n" * 10000, None, "9980 more errors not shown")
     both("10,000 missing paths", refuses, b'read "/none"\n' * 10000, b"read:\n" + b"- /none\n" * 10000, None, "more errors not shown")
+    entries = [b'"h%d.example:1"' % i for i in range(4097)]
+    both("4,097 entries of the network", refuses, b"network allow " + b" ".join(entries) + b"\n",
+         b"network: {allow: [" + b", ".join(entries) + b"]}\n", None, "more than 4096 entries")
     case("100,000 profiles", refuses, b"".join(b"profile p%d { }\n" % i for i in range(100000)), ".sbx", "1:1", "and others")
     case("100,000 keys", refuses, b"".join(b"k%d: 1\n" % i for i in range(100000)), ".yml")
     case("100,000 foreign keys", accepts, b"---\n" + b"".join(b"k%d: {a: [1]}\n" % i for i in range(100000)) + b"---\n", ".md")
