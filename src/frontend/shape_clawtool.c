@@ -11,15 +11,19 @@ static const struct yaml_node *marker(const struct yaml_node *root)
 }
 
 /* `${NAME}` at the start is `$NAME`. */
-static const char *path_text(struct shape_reader *r, const struct yaml_node *n)
+static void put_path(struct shape_reader *r, const char *clause, const struct yaml_node *n, unsigned flags)
 {
-    const char *end =
-        n->size > 3 && n->text[0] == '$' && n->text[1] == '{' ? memchr(n->text, '}', n->size) : NULL;
-    const char *text = arena_strn(r->arena, n->text, n->size);
-    if (!end)
-        return text;
-    size_t name = (size_t)(end - n->text) - 2;
-    return arena_printf(r->arena, "$%.*s%s", (int)name, text + 2, text + name + 3);
+    const char *end = n->size > 3 && !memcmp(n->text, "${", 2) ? memchr(n->text, '}', n->size) : NULL;
+    if (!end) {
+        shape_put_path(r, clause, n->text, n->size, n, flags);
+        return;
+    }
+    size_t name = (size_t)(end - n->text) - 2, rest = n->size - name - 3;
+    char *text = arena_alloc(r->arena, 1 + name + rest);
+    text[0] = '$';
+    memcpy(text + 1, n->text + 2, name);
+    memcpy(text + 1 + name, end + 1, rest);
+    shape_put_path(r, clause, text, 1 + name + rest, n, flags);
 }
 
 static void read_path(struct shape_reader *r, const struct yaml_node *n)
@@ -34,7 +38,7 @@ static void read_path(struct shape_reader *r, const struct yaml_node *n)
         diag_hint(r->diags, d, "write {path: P, mode: ro}");
     } else if (word >= 0 && yaml_is_text(r->diags, path, "path", "a path")) {
         static const char *const clauses[] = {"read_only", "write", "deny"};
-        shape_put(r, clauses[word], path_text(r, path), path, word < 2 ? DECL_OPTIONAL : 0);
+        put_path(r, clauses[word], path, word < 2 ? DECL_OPTIONAL : 0);
     }
 }
 
@@ -58,7 +62,7 @@ static void read_network(struct shape_reader *r, const struct yaml_node *n)
                                   "entries beside a policy that does not read them");
         diag_hint(r->diags, d, "write policy: allowlist");
     } else if (word >= 0 && policy) {
-        shape_put(r, "network", modes[word], policy, 0);
+        shape_put(r, "network", modes[word], policy);
     }
 }
 
@@ -145,8 +149,8 @@ static void read_memory(struct shape_reader *r, const struct yaml_node *n)
     for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++)
         if (strlen(units[i][0]) == n->size - digits &&
             !strncasecmp(units[i][0], n->text + digits, n->size - digits)) {
-            shape_put(r, "limits.memory", arena_printf(r->arena, "%.*s%s", (int)digits, n->text, units[i][1]),
-                      n, 0);
+            const char *text = arena_printf(r->arena, "%.*s%s", (int)digits, n->text, units[i][1]);
+            shape_put(r, "limits.memory", text, n);
             return;
         }
     struct diag *d =
@@ -162,7 +166,7 @@ static void read_shares(struct shape_reader *r, const struct yaml_node *n)
         return;
     uint64_t weight = (shares * 100 + 512) / 1024;
     weight = weight < 1 ? 1 : weight > 10000 ? 10000 : weight;
-    shape_put(r, "limits.cpu-weight", arena_printf(r->arena, "%" PRIu64, weight), n, 0);
+    shape_put(r, "limits.cpu-weight", arena_printf(r->arena, "%" PRIu64, weight), n);
 }
 
 static void read_limits(struct shape_reader *r, const struct yaml_node *n)
@@ -180,7 +184,7 @@ static void read_limits(struct shape_reader *r, const struct yaml_node *n)
             read_shares(r, e);
         else if (yaml_key_is(e, "process_count") &&
                  shape_number(r, e, "process_count", 1, UINT32_MAX, &count))
-            shape_put(r, "limits.processes", arena_strn(r->arena, e->text, e->size), e, 0);
+            shape_put(r, "limits.processes", arena_strn(r->arena, e->text, e->size), e);
     }
 }
 

@@ -97,10 +97,15 @@ static void put(struct shape_reader *r, const char *name, const char *text, size
     keys_put(&r->builder, k, &v);
 }
 
-void shape_put(struct shape_reader *r, const char *name, const char *text, const struct yaml_node *at,
-               unsigned path_flags)
+void shape_put(struct shape_reader *r, const char *name, const char *word, const struct yaml_node *at)
 {
-    put(r, name, text, strlen(text), at->span, path_flags);
+    put(r, name, word, strlen(word), at->span, 0);
+}
+
+void shape_put_path(struct shape_reader *r, const char *name, const char *text, size_t len,
+                    const struct yaml_node *at, unsigned path_flags)
+{
+    put(r, name, text, len, at->span, path_flags);
 }
 
 void shape_put_text(struct shape_reader *r, const char *name, const struct yaml_node *n, unsigned path_flags)

@@ -38,10 +38,12 @@ const struct shape *shape_marked(struct diag_list *diags, const struct yaml_node
 void shape_begin(struct shape_reader *r, struct decl_profile *p);
 /* A profile or scope named by this entry's key. */
 struct decl_profile *shape_profile(struct shape_reader *r, const struct yaml_node *entry);
-/* Gives one value to the native clause `name` (its YAML spelling; "limits.memory" for a limit), as text at
- * the place of `at`. */
-void shape_put(struct shape_reader *r, const char *name, const char *text, const struct yaml_node *at,
-               unsigned path_flags);
+/* Gives one word to the native clause `name` (its YAML spelling; "limits.memory" for a limit), at the place of
+ * `at`. */
+void shape_put(struct shape_reader *r, const char *name, const char *word, const struct yaml_node *at);
+/* The same with a path of len bytes. It may hold any byte, as what stands in a file does. */
+void shape_put_path(struct shape_reader *r, const char *name, const char *text, size_t len,
+                    const struct yaml_node *at, unsigned path_flags);
 /* The same with the node's own text, which must be text. */
 void shape_put_text(struct shape_reader *r, const char *name, const struct yaml_node *n, unsigned path_flags);
 /* Each item of a list, or one value without brackets. */
