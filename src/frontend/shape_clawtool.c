@@ -34,6 +34,8 @@ static void read_path(struct shape_reader *r, const struct yaml_node *n)
     const struct yaml_node *path = yaml_get(n, "path"), *mode = yaml_get(n, "mode");
     int word = mode ? shape_word(r, mode, "mode", "ro|rw|none") : 0;
     if (!path) {
+        if (n->pruned)
+            return;
         struct diag *d = diag_add(r->diags, DIAG_BAD_VALUE, n->span, "this map has no `path`");
         diag_hint(r->diags, d, "write {path: P, mode: ro}");
     } else if (word >= 0 && yaml_is_text(r->diags, path, "path", "a path")) {
@@ -50,8 +52,10 @@ static void read_network(struct shape_reader *r, const struct yaml_node *n)
     const struct yaml_node *policy = yaml_get(n, "policy"), *allow = yaml_get(n, "allow");
     int word = policy ? shape_word(r, policy, "policy", "none|loopback|allowlist|open") : 0;
     static const char *const modes[] = {"none", "loopback", NULL, "open"};
-    bool entries = allow && (allow->kind != YAML_LIST || allow->first);
+    bool entries = allow && (allow->kind != YAML_LIST || allow->first || allow->pruned);
     if (word == 2 && !entries) {
+        if (n->pruned)
+            return;
         struct diag *d =
             diag_add(r->diags, DIAG_BAD_VALUE, policy->span, "policy cannot have this value without entries");
         diag_hint(r->diags, d, "write allow: and a list of entries, HOST:PORT each");
@@ -188,6 +192,25 @@ static void read_limits(struct shape_reader *r, const struct yaml_node *n)
     }
 }
 
+/* Its names are shell patterns, sbxc's a prefix and `*`. What would be taken as it is spelt denies nothing.
+ */
+static void read_names(struct shape_reader *r, const char *clause, const struct yaml_node *list)
+{
+    for (const struct yaml_node *n = yaml_first(list); n; n = yaml_after(list, n)) {
+        bool pattern = false;
+        for (size_t i = 0; n->kind == YAML_SCALAR && i < n->size && !pattern; i++)
+            pattern = n->text[i] && strchr("?[\\", n->text[i]);
+        if (!pattern) {
+            shape_put_text(r, clause, n, 0);
+            continue;
+        }
+        struct diag *d =
+            diag_add(r->diags, DIAG_BAD_NAME, n->span, "`%s` is a pattern that is not accepted here",
+                     diag_escape(r->arena, n->text, n->size));
+        diag_hint(r->diags, d, "write names, or a prefix and `*`");
+    }
+}
+
 static void read_env(struct shape_reader *r, const struct yaml_node *n)
 {
     static const char *const names[] = {"allow", "deny"};
@@ -195,9 +218,9 @@ static void read_env(struct shape_reader *r, const struct yaml_node *n)
         return;
     const struct yaml_node *allow = yaml_get(n, "allow"), *deny = yaml_get(n, "deny");
     if (allow)
-        shape_put_list(r, "env.allow", allow);
+        read_names(r, "env.allow", allow);
     if (deny)
-        shape_put_list(r, "env.deny", deny);
+        read_names(r, "env.deny", deny);
 }
 
 static void read_sandbox(struct shape_reader *r, const struct yaml_node *n)
@@ -225,11 +248,10 @@ static void read_sandbox(struct shape_reader *r, const struct yaml_node *n)
 
 static void read(struct shape_reader *r, struct yaml_node *root, struct decl_profile *first)
 {
+    static const char *const own[] = {"sandboxes"};
     const struct yaml_node *all = yaml_get(root, "sandboxes");
     (void)first;
-    for (const struct yaml_node *e = root->first; e; e = e->next)
-        if (e != all)
-            shape_not_applied(r, e, "it is the application's own");
+    shape_rest(r, root, own, 1);
     if (all->kind != YAML_MAP) {
         yaml_wrong(r->diags, all, "sandboxes", "a map of names, each with a map of keys");
         return;

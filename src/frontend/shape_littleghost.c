@@ -249,7 +249,7 @@ static void read_network(struct ghost *g, const struct yaml_node *n)
     int word = mode ? shape_word(g->r, mode, "network",
                                  n->kind == YAML_MAP ? "none|inherit|allowlist" : "none|inherit")
                     : -1;
-    bool entries = allow && (allow->kind != YAML_LIST || allow->first);
+    bool entries = allow && (allow->kind != YAML_LIST || allow->first || allow->pruned);
     if (!mode || (word == 2) != entries) {
         if ((!mode || word >= 0) && !n->pruned) {
             struct diag *d = diag_add(g->r->diags, DIAG_BAD_VALUE, n->span,

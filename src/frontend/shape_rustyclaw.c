@@ -45,15 +45,10 @@ static void read(struct shape_reader *r, struct yaml_node *root, struct decl_pro
 {
     static const char *const names[] = {"mode",      "deny_paths", "allow_paths",
                                         "deny_read", "deny_write", "deny_exec"};
+    static const char *const own[] = {"sandbox", "workspace_dir", "deny_read", "deny_write", "deny_exec"};
     const struct yaml_node *section = yaml_get(root, "sandbox");
     shape_begin(r, first);
-    for (const struct yaml_node *e = root->first; e; e = e->next) {
-        bool known = e == section || yaml_key_is(e, "workspace_dir");
-        for (size_t i = 0; i < sizeof DENIES / sizeof *DENIES; i++)
-            known |= yaml_key_is(e, DENIES[i]);
-        if (!known)
-            shape_not_applied(r, e, "it is the application's own");
-    }
+    shape_rest(r, root, own, sizeof own / sizeof *own);
     if (yaml_get(root, "workspace_dir"))
         shape_put_text(r, "write", yaml_get(root, "workspace_dir"), 0);
     read_denies(r, root);

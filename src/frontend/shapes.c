@@ -172,6 +172,42 @@ bool shape_number(struct shape_reader *r, const struct yaml_node *n, const char 
     return false;
 }
 
+static bool is_own(const struct yaml_node *e, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (yaml_key_is(e, words[i]))
+            return true;
+    return false;
+}
+
+void shape_rest(struct shape_reader *r, const struct yaml_node *root, const char *const *own, size_t n_own)
+{
+    static const char *const files[] = {"profiles", "scopes", "include", "sbx"};
+    const struct yaml_node *first = NULL;
+    size_t n = 0;
+    for (const struct yaml_node *e = root->first; e; e = e->next) {
+        const struct yaml_node *k = e->key;
+        if (is_own(e, own, n_own))
+            continue;
+        if (keys_find(key_profile, KEY_YAML, k->text, k->size) || is_own(e, files, 4)) {
+            struct diag *d =
+                diag_add(r->diags, DIAG_MISPLACED_KEY, k->span, "`%s` does not stand beside `%s`",
+                         diag_escape(r->arena, k->text, k->size), own[0]);
+            diag_hint(r->diags, d, "use one spelling in one declaration");
+        } else if (diag_nearest(k->text, k->size, own, n_own)) {
+            yaml_unknown_key(r->diags, e, "this file", own, n_own);
+        } else {
+            first = first ? first : e;
+            n++;
+        }
+    }
+    if (n)
+        shape_not_applied(r, first,
+                          n == 1
+                              ? "it is the application's own"
+                              : arena_printf(r->arena, "it and %zu more are the application's own", n - 1));
+}
+
 void shape_not_applied(struct shape_reader *r, const struct yaml_node *entry, const char *why)
 {
     diag_add(r->diags, DIAG_NOT_APPLIED, entry->key->span, "`%s` has no part in the policy: %s",

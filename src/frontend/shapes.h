@@ -38,8 +38,8 @@ const struct shape *shape_marked(struct diag_list *diags, const struct yaml_node
 void shape_begin(struct shape_reader *r, struct decl_profile *p);
 /* A profile or scope named by this entry's key. */
 struct decl_profile *shape_profile(struct shape_reader *r, const struct yaml_node *entry);
-/* Gives one word to the native clause `name` (its YAML spelling; "limits.memory" for a limit), at the place of
- * `at`. */
+/* Gives one word to the native clause `name` (its YAML spelling; "limits.memory" for a limit), at the place
+ * of `at`. */
 void shape_put(struct shape_reader *r, const char *name, const char *word, const struct yaml_node *at);
 /* The same with a path of len bytes. It may hold any byte, as what stands in a file does. */
 void shape_put_path(struct shape_reader *r, const char *name, const char *text, size_t len,
@@ -57,6 +57,9 @@ bool shape_map(struct shape_reader *r, const struct yaml_node *n, const char *wh
 /* A whole number; false after an error. */
 bool shape_number(struct shape_reader *r, const struct yaml_node *n, const char *what, uint64_t least,
                   uint64_t most, uint64_t *out);
+/* Looks at the top of an application's configuration, of which `own` keys are the shape's. Words of sbxc and
+ * near misses are errors: what they deny would be lost. One note says that all others are not read. */
+void shape_rest(struct shape_reader *r, const struct yaml_node *root, const char *const *own, size_t n_own);
 /* Notes that a key has no part in the policy. */
 void shape_not_applied(struct shape_reader *r, const struct yaml_node *entry, const char *why);
 
