@@ -296,8 +296,8 @@ static const char *check_words(const struct options *o)
         return "--check and --write are for `sbxc fmt`";
     if (o->from && !fe_find(o->from))
         return "--from takes dsl, yaml or skill";
-    if (o->shape && !shape_find(o->shape))
-        return "--shape takes clawtool, littleghost or rustyclaw";
+    if (o->shape && !shape_find(o->shape) && strcmp(o->shape, SHAPE_ROBOT_LAB) != 0)
+        return "--shape takes robot_lab, clawtool, littleghost or rustyclaw";
     if (o->format && strcmp(o->format, "native") != 0 && strcmp(o->format, "text") != 0)
         return "--format takes native or text";
     if (o->resolve && strcmp(o->resolve, "host") != 0 && strcmp(o->resolve, "none") != 0)

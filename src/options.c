@@ -27,7 +27,7 @@ static const struct option OPTIONS[] = {
     {'o', "output", "FILE", "where the artifact goes, `-` for standard output; a prefix with several targets", TEXT, FIELD(output)},
     {0, "from", "KIND", "what the input is: dsl, yaml or skill; else by its suffix", TEXT, FIELD(from)},
     {0, "to", "dsl|yaml", "convert: which syntax; else the one that the input is not", TEXT, FIELD(to)},
-    {0, "shape", "NAME", "whose keys the YAML holds: clawtool, littleghost, rustyclaw; else by its marker", TEXT, FIELD(shape)},
+    {0, "shape", "NAME", "whose keys the YAML holds: robot_lab, clawtool, littleghost, rustyclaw; else by its marker", TEXT, FIELD(shape)},
     {0, "profile", "NAME", "which profile of the input, where it holds several", TEXT, FIELD(profile)},
     {0, "ceiling", "FILE", "grant no more than this file allows; may be repeated", LIST, FIELD(ceilings)},
     {0, "ceiling-env", NULL, "take robot_lab's variables ROBOT_LAB_SANDBOX__* as a ceiling too", FLAG, FIELD(ceiling_env)},

@@ -25,6 +25,9 @@ struct shape {
     void (*read)(struct shape_reader *r, struct yaml_node *root, struct decl_profile *first);
 };
 
+/* Its keys are rows of the key table, read as a dialect: no struct shape. */
+#define SHAPE_ROBOT_LAB "robot_lab"
+
 extern const struct shape *const shapes[];
 extern const size_t n_shapes;
 

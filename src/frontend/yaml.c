@@ -220,7 +220,13 @@ static void read_profile(struct reader *r, struct decl_profile *p, const struct 
     r->shape_key = r->native_path_key = NULL;
     note_spellings(r, map);
     mixed_shapes(r);
-    if (r->shape_key)
+    bool named = r->file->shape && !strcmp(r->file->shape, SHAPE_ROBOT_LAB);
+    if (named && r->native_path_key && !r->shape_key) {
+        struct diag *d = diag_add(r->diags, DIAG_MISPLACED_KEY, r->native_path_key->span,
+                                  "this is no key of the shape that was named");
+        diag_hint(r->diags, d, "its paths stand behind fs_read and fs_write");
+    }
+    if (named || r->shape_key)
         r->builder.dialect = KEY_ROBOT_LAB;
     read_block(r, key_profile, map);
 }
