@@ -123,10 +123,12 @@ void shape_put_list(struct shape_reader *r, const char *name, const struct yaml_
 int shape_word(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *words)
 {
     const char *list[24];
-    char *copy = arena_str(r->arena, words);
     size_t count = 0;
-    for (char *w = strtok(copy, "|"); w && count < sizeof list / sizeof *list; w = strtok(NULL, "|"))
-        list[count++] = w;
+    for (const char *w = words; *w && count < sizeof list / sizeof *list; count++) {
+        size_t len = strcspn(w, "|");
+        list[count] = arena_strn(r->arena, w, len);
+        w += len + (w[len] == '|');
+    }
     for (size_t i = 0; i < count; i++)
         if (n->kind == YAML_SCALAR && strlen(list[i]) == n->size && !memcmp(list[i], n->text, n->size))
             return (int)i;
