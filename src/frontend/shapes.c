@@ -122,7 +122,7 @@ void shape_put_list(struct shape_reader *r, const char *name, const struct yaml_
 
 int shape_word(struct shape_reader *r, const struct yaml_node *n, const char *what, const char *words)
 {
-    const char *list[24];
+    const char *list[24] = {NULL};
     size_t count = 0;
     for (const char *w = words; *w && count < sizeof list / sizeof *list; count++) {
         size_t len = strcspn(w, "|");
