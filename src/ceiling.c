@@ -367,6 +367,16 @@ static void cut_presets(struct ask_context *c, struct ask *asked, const struct a
             diag_also(c->diags, d, ceiling->preset.span, "this ceiling");
         asked->preset = ceiling->preset;
     }
+    /* A folder that is named by its path is a request like `read`: only the declaration's real folder passes unasked. */
+    bool named = asked->skill_dir == DECL_SKILL_DIR_PATH && asked->skill_dir_path;
+    bool same = ceiling->skill_dir == DECL_SKILL_DIR_PATH && ceiling->skill_dir_path && named &&
+                !strcmp(ceiling->skill_dir_path, asked->skill_dir_path);
+    if (named && !same && !ceiling->decl->only_said &&
+        !rules_allow(&ceiling->rules, IR_ROOT_SLASH, asked->skill_dir_path, IR_READ)) {
+        cut(c, DIAG_CEILING_ALL, asked->skill_dir_span, ceiling->decl->span, "the ceiling allows no reading of %s",
+            diag_escape(c->arena, asked->skill_dir_path, strlen(asked->skill_dir_path)));
+        asked->skill_dir = DECL_SKILL_DIR_NONE;
+    }
     if (ceiling->skill_dir_said && ceiling->skill_dir == DECL_SKILL_DIR_NONE &&
         asked->skill_dir != DECL_SKILL_DIR_NONE) {
         cut(c, DIAG_CEILING_CUT, asked->skill_dir_span, ceiling->skill_dir_span,
