@@ -83,6 +83,8 @@ static void add_path(struct ask_context *c, struct ask *k, const struct decl_pat
     rule.allow = p->allow;
     rule.deny = p->deny;
     rule.origin = IR_DECLARED;
+    if (p->deny & IR_EXEC && !(p->deny & IR_READ))
+        rule.flags |= IR_NO_EXEC;
     if (!pattern)
         rules_add(&k->rules, c->arena, rule);
     else if (p->flags & DECL_SNAPSHOT)

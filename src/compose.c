@@ -39,10 +39,10 @@ static void unite_used(struct ask_context *c, struct ir_rule *into, const struct
         clash &= ~(unsigned)IR_EXEC;
     if (clash)
         path_clash(c, into, from);
+    into->flags = (uint8_t)((into->flags & from->flags & IR_OPTIONAL) | rules_exec_flags(into, from) |
+                            ((into->flags | from->flags) & ~(unsigned)(IR_OPTIONAL | IR_WEAK_EXEC)));
     into->deny |= from->deny;
     into->allow = (uint8_t)((into->allow | from->allow) & ~(unsigned)into->deny);
-    into->flags = (uint8_t)((into->flags & from->flags & (IR_OPTIONAL | IR_WEAK_EXEC)) |
-                            ((into->flags | from->flags) & ~(unsigned)(IR_OPTIONAL | IR_WEAK_EXEC)));
 }
 
 /* The using profile's own words come first, but for an exec that it has by default only. */
@@ -56,6 +56,10 @@ static void unite_own(struct ir_rule *own, const struct ir_rule *used)
     own->allow |= (uint8_t)(used->allow & ~decided);
     own->deny |= (uint8_t)(used->deny & ~decided);
     own->flags |= (uint8_t)(used->flags & (IR_CREATE | IR_STUB | IR_NAME));
+    if (used->allow & IR_EXEC & ~decided)
+        own->flags |= (uint8_t)(used->flags & IR_WEAK_EXEC);
+    if (!(own->allow & IR_EXEC))
+        own->flags |= (uint8_t)(used->flags & IR_NO_EXEC);
 }
 
 static void join_rules(struct ask_context *c, struct ask *own, const struct ask *const *used, size_t n)

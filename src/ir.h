@@ -78,6 +78,7 @@ enum ir_rule_flag {
     IR_CREATE = 1 << 2,   /* made at launch if it is missing: a folder (0700) or an empty file, as its type says */
     IR_STUB = 1 << 3,     /* deny of a missing name: an empty object stands on the host while the program runs */
     IR_WEAK_EXEC = 1 << 5, /* until the policy is whole: may be executed by default only */
+    IR_NO_EXEC = 1 << 6,   /* until the policy is whole: a `deny exec` is among what this rule says */
     IR_NAME = 1 << 4,     /* deny or read only of a link: the name itself cannot be removed, renamed, replaced */
 };
 

@@ -30,6 +30,13 @@ static int by_place_and_origin(const void *x, const void *y)
     return a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
 }
 
+uint8_t rules_exec_flags(const struct ir_rule *a, const struct ir_rule *b)
+{
+    bool listed = (a->allow & IR_EXEC && !(a->flags & IR_WEAK_EXEC)) ||
+                  (b->allow & IR_EXEC && !(b->flags & IR_WEAK_EXEC));
+    return (uint8_t)((a->flags | b->flags) & (IR_NO_EXEC | (listed ? 0 : IR_WEAK_EXEC)));
+}
+
 static void unite(struct ir_rule *into, const struct ir_rule *from)
 {
     /* A rule of the declaration, or for its folder, replaces that of a preset on the same path: what a preset
@@ -54,11 +61,12 @@ static void unite(struct ir_rule *into, const struct ir_rule *from)
      * more than the floor grants is asked of the host. */
     if (from->origin == IR_FLOOR && !(into->allow & ~(unsigned)from->allow & IR_WRITE))
         into->origin = IR_FLOOR;
+    /* Required beats optional, a plain path beats one that may be a link. */
+    const unsigned exec = IR_WEAK_EXEC | IR_NO_EXEC;
+    into->flags = (uint8_t)((into->flags & from->flags & ~exec) | rules_exec_flags(into, from));
     into->allow |= from->allow;
     into->deny |= from->deny;
     into->cut |= from->cut;
-    /* Required beats optional, a plain path beats one that may be a link. */
-    into->flags &= from->flags;
 }
 
 void rules_reserve(struct rule_list *l, struct arena *a, size_t n)
@@ -368,8 +376,8 @@ static void sweep_exec(struct rule_list *l, bool grant)
         struct ir_rule *r = &l->items[i];
         /* Without a deny all rules are alike, and none need be entered. */
         struct level *now = denies || !s.n ? enter(&s, r) : s.levels;
-        if (r->deny & IR_EXEC)
-            now->out = !(r->deny & IR_READ);
+        if (r->flags & IR_NO_EXEC)
+            now->out = 1;
         else if (r->allow & IR_EXEC && !(r->flags & IR_WEAK_EXEC))
             now->out = 0;
         if (grant && r->allow & IR_READ && !now->out && !(r->deny & IR_EXEC)) {

@@ -62,9 +62,12 @@ void rules_cut(struct rule_list *l, const struct rule_list *said,
                void (*report)(void *ctx, const struct ir_rule *cut, unsigned kinds, const struct ir_rule *by),
                void *ctx);
 
+/* The flags on executing (IR_WEAK_EXEC, IR_NO_EXEC) of two rules on one path, before they are made one: an exec is
+ * weak as long as nobody listed it, and a `deny exec` stays. */
+uint8_t rules_exec_flags(const struct ir_rule *a, const struct ir_rule *b);
 /* The exec default: whatever may be read may be executed (IR_WEAK_EXEC marks what is so by default only).
- * `deny exec` takes that away, at its path and beneath; a deny of reading only as long as reading is denied.
- */
+ * `deny exec` (IR_NO_EXEC) takes that away, at its path and beneath, until a program is listed; a deny of reading
+ * only as long as reading is denied. */
 void rules_exec_default(struct rule_list *l);
 /* After more rules have joined: takes a weak exec away where a `deny exec` stands above it now. */
 void rules_weak_exec(struct rule_list *l);
