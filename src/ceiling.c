@@ -149,9 +149,10 @@ static void cut_patterns(struct ask_context *c, struct ask *asked, const struct 
             if (gone)
                 cut(c, DIAG_CEILING_ALL, r->span, deny->span, "a pattern of the ceiling denies %s",
                     ask_shown(c, r->root, r->path));
-            if (gone && r->allow & ~(unsigned)deny->deny)
-                r->allow &= (uint8_t)~deny->deny, gone = false;
-            if (!gone)
+            /* What else the rule says of its path stays: a deny gone would give back what stands above. */
+            if (gone)
+                r->allow &= (uint8_t)~deny->deny;
+            if (r->allow | r->deny)
                 asked->rules.items[w++] = *r;
         }
         asked->rules.n = w;
@@ -182,6 +183,10 @@ void ceiling_presets(struct ask_context *c, struct rule_list *granted, const str
     struct rule_list cap = {0};
     bool exec = loaders || ceiling->exec_default;
     uint8_t all = (uint8_t)(IR_READ | IR_WRITE | (exec ? IR_EXEC : 0));
+    /* Beside an allow of ours on that path its denies of everything would count for nothing. */
+    const struct ir_rule *top = rules_at(&ceiling->rules, IR_ROOT_SLASH, "/");
+    if (top)
+        all &= (uint8_t)~top->deny;
     rules_add(&cap, c->arena, (struct ir_rule){.path = "/", .path_len = 1, .allow = all});
     for (size_t i = 0; i < ceiling->rules.n; i++)
         rules_add(&cap, c->arena, ceiling->rules.items[i]);
@@ -371,7 +376,8 @@ static void cut_presets(struct ask_context *c, struct ask *asked, const struct a
     bool named = asked->skill_dir == DECL_SKILL_DIR_PATH && asked->skill_dir_path;
     bool same = ceiling->skill_dir == DECL_SKILL_DIR_PATH && ceiling->skill_dir_path && named &&
                 !strcmp(ceiling->skill_dir_path, asked->skill_dir_path);
-    if (named && !same && !ceiling->decl->only_said &&
+    bool speaks = !ceiling->decl->only_said || ceiling->decl->n_paths;
+    if (named && !same && speaks &&
         !rules_allow(&ceiling->rules, IR_ROOT_SLASH, asked->skill_dir_path, IR_READ)) {
         cut(c, DIAG_CEILING_ALL, asked->skill_dir_span, ceiling->decl->span, "the ceiling allows no reading of %s",
             diag_escape(c->arena, asked->skill_dir_path, strlen(asked->skill_dir_path)));
