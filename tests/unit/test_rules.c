@@ -383,6 +383,190 @@ static void test_beneath(void **state)
     }
 }
 
+/* A witness is found if and only if there is one, and it is one. */
+static void test_beyond(void **state)
+{
+    (void)state;
+    seed = 4;
+    size_t within = 0;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct arena a;
+        arena_init(&a, NULL, NULL);
+        struct meaning x = random_meaning(true), y = random_meaning(true);
+        if (round % 2) /* often within: the same and a deny or two */
+            for (size_t p = (y = x, 0); p < N_PATHS; p++)
+                if (!(x.allow[p] | x.deny[p]) && draw(40) == 0)
+                    x.deny[p] = IR_ALL;
+        struct rule_list asked = written(&x, &a), cap = written(&y, &a);
+        rules_merge(&asked);
+        rules_merge(&cap);
+        bool wider = false;
+        for (size_t p = 0; p < N_PATHS; p++)
+            wider |= (decides(&x, p) & ~decides(&y, p)) != 0;
+        const char *path = NULL;
+        unsigned kinds = 0;
+        const struct ir_rule *by[2] = {NULL};
+        assert_int_equal(rules_beyond(&asked, &cap, &a, &path, &kinds, by), wider);
+        if (wider) {
+            assert_int_equal(list_decides(&asked, path) & ~list_decides(&cap, path), kinds);
+            assert_true(kinds && by[0] && ir_path_within(path, by[0]->path));
+            assert_true(!by[1] || ir_path_within(path, by[1]->path));
+        }
+        within += !wider;
+        arena_done(&a);
+    }
+    assert_in_range(within, ROUNDS / 10, ROUNDS - ROUNDS / 10);
+}
+
+static void test_looking_up(void **state)
+{
+    (void)state;
+    seed = 5;
+    for (size_t round = 0; round < ROUNDS / 4; round++) {
+        struct arena a;
+        arena_init(&a, NULL, NULL);
+        struct meaning m = random_meaning(true);
+        struct rule_list l = written(&m, &a);
+        rules_merge(&l);
+        for (size_t p = 0; p < N_PATHS; p++) {
+            for (unsigned kinds = 1; kinds <= IR_ALL; kinds++)
+                assert_int_equal(rules_allow(&l, IR_ROOT_SLASH, paths[p], kinds), !(kinds & ~decides(&m, p)));
+            size_t up = p;
+            while (up && !(m.allow[up] | m.deny[up]))
+                up = parents[up];
+            const struct ir_rule *r = rules_nearest(&l, IR_ROOT_SLASH, paths[p]);
+            assert_int_equal(r != NULL, (m.allow[up] | m.deny[up]) != 0);
+            assert_true(!r || !strcmp(r->path, paths[up]));
+            struct rule_list in = rules_within(&l, IR_ROOT_SLASH, paths[p]);
+            size_t expect = 0;
+            for (size_t i = 0; i < l.n; i++)
+                expect += ir_path_within(l.items[i].path, paths[p]);
+            assert_int_equal(in.n, expect);
+            for (size_t i = 0; i < in.n; i++)
+                assert_true(ir_path_within(in.items[i].path, paths[p]));
+        }
+        arena_done(&a);
+    }
+}
+
+/* Joining is adding one by one and merging. */
+static void test_join(void **state)
+{
+    (void)state;
+    seed = 6;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct arena a;
+        arena_init(&a, NULL, NULL);
+        struct meaning x = random_meaning(true), y = random_meaning(true);
+        struct rule_list l = written(&x, &a), more = written(&y, &a), both = {0};
+        rules_merge(&l);
+        for (size_t i = 0; i < more.n; i++)
+            more.items[i].origin = (uint8_t)(IR_PRESET + round % 2);
+        for (size_t i = 0; i < l.n; i++)
+            rules_add(&both, &a, l.items[i]);
+        for (size_t i = 0; i < more.n; i++)
+            rules_add(&both, &a, more.items[i]);
+        rules_merge(&both);
+        rules_join(&l, &more, &a);
+        assert_int_equal(l.n, both.n);
+        for (size_t i = 0; i < l.n; i++) {
+            assert_string_equal(l.items[i].path, both.items[i].path);
+            assert_int_equal(l.items[i].allow, both.items[i].allow);
+            assert_int_equal(l.items[i].deny, both.items[i].deny);
+            assert_int_equal(l.items[i].origin, both.items[i].origin);
+        }
+        arena_done(&a);
+    }
+}
+
+struct reports {
+    size_t n;
+    unsigned kinds[N_PATHS];
+    bool by_is_nearest;
+};
+
+static size_t index_of(const char *path)
+{
+    size_t p = 0;
+    while (strcmp(paths[p], path) != 0)
+        p++;
+    return p;
+}
+
+static void take(void *ctx, const struct ir_rule *r, unsigned kinds, const struct ir_rule *by)
+{
+    struct reports *said = ctx;
+    said->n++;
+    said->kinds[index_of(r->path)] = kinds;
+    said->by_is_nearest &= by && by->deny & kinds && ir_path_within(r->path, by->path);
+}
+
+/* The nearest word on one kind, from a path upward: 1 allow, -1 deny, 0 none. */
+static int word(const struct meaning *m, size_t p, unsigned kind)
+{
+    for (;; p = parents[p]) {
+        if ((m->allow[p] | m->deny[p]) & kind)
+            return m->allow[p] & kind ? 1 : -1;
+        if (!p)
+            return 0;
+    }
+}
+
+/* What presets lose is just what the nearest word at or above denies; it is marked and said. */
+static void test_cut(void **state)
+{
+    (void)state;
+    seed = 7;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct arena a;
+        arena_init(&a, NULL, NULL);
+        struct meaning said = random_meaning(round % 4 != 0), given = random_meaning(false);
+        struct rule_list l = written(&given, &a), by = written(&said, &a);
+        rules_merge(&l);
+        rules_merge(&by);
+        struct reports out = {.by_is_nearest = true};
+        rules_cut(&l, &by, take, &out);
+        size_t cuts = 0;
+        for (size_t i = 0; i < l.n; i++) {
+            size_t p = index_of(l.items[i].path);
+            unsigned lost = 0;
+            for (unsigned kind = 1; kind <= IR_ALL; kind <<= 1)
+                lost |= given.allow[p] & kind && word(&said, p, kind) < 0 ? kind : 0;
+            assert_int_equal(l.items[i].allow, given.allow[p] & ~lost);
+            assert_int_equal(l.items[i].cut, lost);
+            assert_int_equal(out.kinds[p], lost);
+            cuts += lost != 0;
+        }
+        assert_int_equal(out.n, cuts);
+        assert_true(out.by_is_nearest);
+        arena_done(&a);
+    }
+}
+
+/* A grant whose kind the nearest word above denies is said, and no other. */
+static void test_reopened(void **state)
+{
+    (void)state;
+    seed = 8;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct arena a;
+        arena_init(&a, NULL, NULL);
+        struct meaning m = random_meaning(true);
+        struct rule_list l = written(&m, &a);
+        rules_merge(&l);
+        struct reports out = {.by_is_nearest = true};
+        rules_reopened(&l, take, &out);
+        for (size_t p = 0; p < N_PATHS; p++) {
+            unsigned again = 0;
+            for (unsigned kind = 1; p && kind <= IR_ALL; kind <<= 1)
+                again |= m.allow[p] & kind && word(&m, parents[p], kind) < 0 ? kind : 0;
+            assert_int_equal(out.kinds[p], again);
+        }
+        assert_true(out.by_is_nearest);
+        arena_done(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +579,11 @@ int main(void)
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_own_rules_stay_beneath_a_preset),
         cmocka_unit_test(test_beneath),
+        cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_looking_up),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_reopened),
     };
     return cmocka_run_group_tests(tests, make_paths, NULL);
 }

@@ -1,5 +1,5 @@
 /* LINK: src/units.c */
-/* Durations: one meaning for each spelling, and no spelling that is nearly one. */
+/* Durations, sizes, counts, thousandths: one meaning for each spelling, and no spelling that is nearly one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,6 +184,88 @@ static void test_printing(void **state)
     assert_string_equal(out, "5124095576030h25m51s");
 }
 
+static void test_sizes(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {
+        {"1", 1},          {"512B", 512},      {"1K", 1024},           {"1KiB", 1024},
+        {"1kB", 1000},     {"2M", 2097152},    {"2MiB", 2097152},      {"2MB", 2000000},
+        {"3G", 3221225472}, {"3GiB", 3221225472}, {"3GB", 3000000000},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t bytes = UNTOUCHED;
+        assert_null(parse(units_size, good[i].text, strlen(good[i].text), &bytes));
+        assert_int_equal(bytes, good[i].bytes);
+    }
+    const char *const bad[] = {"",     "0",    "0K",  "-1",   "+1",   "01",  "1.5M", "1 M",  "1m",   "1k",   "1g",  "1KB",
+                               "1mB",  "1T",   "1Mi", "M",    "1MM",  "1b",  "1e3",  "0x10", " 1",   "1 ",   "1_0", "none",
+                               "1K1B", "18446744073709551616", "18014398509481984K", "17179869184G", "99999999999999999999G"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t bytes = UNTOUCHED;
+        if (!parse(units_size, bad[i], strlen(bad[i]), &bytes) || bytes != UNTOUCHED)
+            fail_msg("`%s` is a size", bad[i]);
+    }
+    char out[32];
+    for (uint64_t bytes = 1; bytes < UINT64_C(1) << 40; bytes = bytes * 5 / 2 + 24) {
+        uint64_t back = 0;
+        units_print_size(bytes, out);
+        assert_null(parse(units_size, out, strlen(out), &back));
+        assert_int_equal(back, bytes);
+    }
+}
+
+static const char *count(const char *s, size_t len, uint64_t *out)
+{
+    return units_count(s, len, 3, 10, out);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    uint64_t n = UNTOUCHED;
+    assert_null(parse(count, "3", 1, &n));
+    assert_int_equal(n, 3);
+    assert_null(parse(count, "10", 2, &n));
+    assert_int_equal(n, 10);
+    const char *const bad[] = {"", "2", "11", "0", "-3", "+3", "03", "3.0", "3 ", " 3", "3K", "18446744073709551620", "x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        n = UNTOUCHED;
+        if (!parse(count, bad[i], strlen(bad[i]), &n) || n != UNTOUCHED)
+            fail_msg("`%s` is a count", bad[i]);
+    }
+}
+
+static void test_thousandths(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        uint64_t milli;
+    } good[] = {{"1", 1000}, {"0.5", 500}, {"1.25", 1250}, {"0.001", 1}, {"12.345", 12345}, {"1.0", 1000}, {"2.500", 2500}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t milli = UNTOUCHED;
+        assert_null(parse(units_milli, good[i].text, strlen(good[i].text), &milli));
+        assert_int_equal(milli, good[i].milli);
+    }
+    const char *const bad[] = {"",    "0",   "0.0", "0.000", ".5", "1.",   "1.2345", "01",  "00.5", "-1",
+                               "+1",  "1,5", "1e1", "1 ",    " 1", "1..5", "1.5.5",  "nan", "18446744073709551616"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t milli = UNTOUCHED;
+        if (!parse(units_milli, bad[i], strlen(bad[i]), &milli) || milli != UNTOUCHED)
+            fail_msg("`%s` is a number of thousandths", bad[i]);
+    }
+    char out[32];
+    for (uint64_t milli = 1; milli < 1000000; milli = milli * 3 / 2 + 1) {
+        uint64_t back = 0;
+        units_print_milli(milli, out);
+        assert_null(parse(units_milli, out, strlen(out), &back));
+        assert_int_equal(back, milli);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +273,9 @@ int main(void)
         cmocka_unit_test(test_no_durations),
         cmocka_unit_test(test_seconds),
         cmocka_unit_test(test_printing),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_thousandths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
