@@ -50,17 +50,13 @@ static int by_name(const void *x, const void *y)
     return c ? c : a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
 }
 
-/* Index of the first name that is not below the first n bytes of `name` with `*` behind them if `prefix`. */
-static size_t lower(const struct env_names *l, const char *name, size_t n, bool prefix)
+/* Index of the first name that is not below the first n bytes of `name`. */
+static size_t lower(const struct env_names *l, const char *name, size_t n)
 {
     size_t lo = 0, hi = l->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        const char *at = l->items[mid].name;
-        int c = strncmp(at, name, n);
-        if (!c && prefix)
-            c = strcmp(at + n, "*");
-        if (c < 0)
+        if (strncmp(l->items[mid].name, name, n) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -68,23 +64,52 @@ static size_t lower(const struct env_names *l, const char *name, size_t n, bool 
     return lo;
 }
 
-static bool has_prefix_of(const struct env_names *l, const char *name, size_t n)
-{
-    size_t i = lower(l, name, n, true);
-    return i < l->n && !strncmp(l->items[i].name, name, n) && !strcmp(l->items[i].name + n, "*");
-}
-
 static bool has_exact(const struct env_names *l, const char *name)
 {
-    size_t i = lower(l, name, strlen(name), false);
+    size_t i = lower(l, name, strlen(name));
     return i < l->n && !strcmp(l->items[i].name, name);
 }
 
+/* Names items[lo..hi), which are alike up to some byte. */
+struct alike {
+    size_t lo, hi;
+};
+
+static unsigned char byte_at(const struct env_names *l, size_t i, size_t at)
+{
+    return (unsigned char)l->items[i].name[at];
+}
+
+/* Index of the first name of the range whose byte there is not below c. */
+static size_t first_from(const struct env_names *l, struct alike r, size_t at, unsigned c)
+{
+    while (r.lo < r.hi) {
+        size_t mid = r.lo + (r.hi - r.lo) / 2;
+        if (byte_at(l, mid, at) < c)
+            r.lo = mid + 1;
+        else
+            r.hi = mid;
+    }
+    return r.lo;
+}
+
+/* Is there a prefix shorter than `limit` bytes that the name begins with? Goes along the name byte by byte and looks
+ * at one byte of names only, since thousands of long names may begin alike. */
 static bool under_any_prefix(const struct env_names *l, const char *name, size_t limit)
 {
-    for (size_t n = 0; n < limit; n++)
-        if (has_prefix_of(l, name, n))
+    struct alike r = {0, l->n};
+    for (size_t at = 0; at < limit && r.lo < r.hi; at++) {
+        bool same = byte_at(l, r.lo, at) == byte_at(l, r.hi - 1, at) && byte_at(l, r.lo, at) == (unsigned char)name[at];
+        if (same && name[at] != '*')
+            continue; /* all of them go on like the name */
+        size_t star = first_from(l, r, at, '*');
+        if (star < r.hi && byte_at(l, star, at) == '*' && !byte_at(l, star, at + 1))
             return true;
+        unsigned c = (unsigned char)name[at];
+        if (!c)
+            return false;
+        r = (struct alike){first_from(l, r, at, c), first_from(l, r, at, c + 1)};
+    }
     return false;
 }
 
@@ -123,7 +148,7 @@ static void normalise(struct env_names *l, struct arena *a, bool (*under)(const 
 
 size_t env_names_with_prefix(const struct env_names *l, const char *name, size_t *out_first)
 {
-    size_t n = prefix_len(name), end = lower(l, name, n, false);
+    size_t n = prefix_len(name), end = lower(l, name, n);
     *out_first = end;
     while (end < l->n && !strncmp(l->items[end].name, name, n))
         end++;
