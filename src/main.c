@@ -25,6 +25,7 @@
 #include "backends/backend.h"
 #include "diag_json.h"
 #include "dump_json.h"
+#include "frontend/comments.h"
 #include "frontend/fmt.h"
 #include "frontend/frontend.h"
 #include "frontend/shapes.h"
@@ -598,15 +599,6 @@ static enum status format(struct driver *d)
 /* ---- convert --------------------------------------------------------------------------------------------
  */
 
-/* A `#` that begins a comment in either syntax, unless it stands in a string. */
-static bool may_hold_comments(const struct source *s)
-{
-    for (uint32_t i = 0; i < s->len; i++)
-        if (s->text[i] == '#' && (!i || strchr(" \t\n;{", s->text[i - 1])))
-            return true;
-    return false;
-}
-
 static enum status convert(struct driver *d)
 {
     const struct options *o = &d->options;
@@ -624,8 +616,9 @@ static enum status convert(struct driver *d)
     struct decl_file file = {.shape = o->shape};
     struct buf out = {0};
     fe->parse(src, FE_DECLARATION, &d->arena, &d->diags, &file);
-    if (may_hold_comments(src))
-        diag_add(&d->diags, DIAG_COMMENTS, (struct span){src, 0, 0}, "comments are not carried over");
+    struct span comment;
+    if (!d->diags.n_errors && comments_first(src, fe, &comment))
+        diag_add(&d->diags, DIAG_COMMENTS, comment, "comments are not carried over");
     enum key_syntax to = (o->to ? !strcmp(o->to, "yaml") : fe == &fe_dsl) ? KEY_YAML : KEY_DSL;
     bool ok = !d->diags.n_errors && write_declaration(&file, to, &d->arena, &d->diags, &out);
     render_diags(d);

@@ -15,8 +15,7 @@ struct writer {
     bool failed;
 };
 
-/* ---- Texts ------------------------------------------------------------------------------------------------
- */
+/* ---- Texts --------------------------------------------------------------------------------------------- */
 
 static bool among(const char *const *words, size_t n, const char *s)
 {
@@ -60,11 +59,13 @@ static size_t character(const char *s, size_t left)
     return bad ? 0 : n;
 }
 
-/* Line separators, and a byte order mark in the middle, are escaped: readers differ on them. */
+/* Readers differ on line separators and on a byte order mark in the middle; the two last characters of the
+ * plane are none of YAML's (1.2, 5.1). */
 static const char *yaml_escape(const char *s, size_t n)
 {
-    static const char *const odd[][2] = {
-        {"\xc2\x85", "\\N"}, {"\xe2\x80\xa8", "\\L"}, {"\xe2\x80\xa9", "\\P"}, {"\xef\xbb\xbf", "\\uFEFF"}};
+    static const char *const odd[][2] = {{"\xc2\x85", "\\N"},         {"\xe2\x80\xa8", "\\L"},
+                                         {"\xe2\x80\xa9", "\\P"},     {"\xef\xbb\xbf", "\\uFEFF"},
+                                         {"\xef\xbf\xbe", "\\uFFFE"}, {"\xef\xbf\xbf", "\\uFFFF"}};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         if (strlen(odd[i][0]) == n && !memcmp(odd[i][0], s, n))
             return odd[i][1];
@@ -110,6 +111,25 @@ static void put_text(struct writer *w, const char *s, size_t len, struct span at
         buf_str(w->out, ir_quote(w->arena, s, len));
 }
 
+/* YAML: a name of the declaration's own as a key, with its colon. A key whose colon is further than 1,024
+ * characters away has to be announced (1.2, 7.4.2). */
+static void put_key(struct writer *w, const char *s, struct span at)
+{
+    struct buf name = {0}, *out = w->out;
+    w->out = &name;
+    put_text(w, s, strlen(s), at);
+    w->out = out;
+    bool simple = name.len <= 1024;
+    buf_str(out, simple ? "" : "? ");
+    buf_put(out, name.data, name.len);
+    if (simple)
+        buf_byte(out, ':');
+    else
+        buf_printf(out, "\n%*s:", (int)(2 * w->indent), "");
+    out->failed |= name.failed;
+    buf_done(&name);
+}
+
 /* A name is a word where the language takes it for one. */
 static void put_name(struct writer *w, const struct ir_text *name)
 {
@@ -121,8 +141,7 @@ static void put_name(struct writer *w, const struct ir_text *name)
         put_text(w, name->text, len, name->span);
 }
 
-/* ---- Statements
- * --------------------------------------------------------------------------------------------- */
+/* ---- Statements ---------------------------------------------------------------------------------------- */
 
 static void begin_line(struct writer *w)
 {
@@ -185,8 +204,7 @@ static void begin_item(struct writer *w, const char *dsl, const char *yaml, bool
     buf_str(w->out, "  - ");
 }
 
-/* ---- Paths
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Paths --------------------------------------------------------------------------------------------- */
 
 static const struct {
     unsigned flag;
@@ -241,8 +259,7 @@ static void put_paths(struct writer *w, const struct decl_profile *p)
     }
 }
 
-/* ---- The other clauses
- * ---------------------------------------------------------------------------------------- */
+/* ---- The other clauses --------------------------------------------------------------------------------- */
 
 static const char *mode_of(const struct decl_profile *p, bool yaml)
 {
@@ -319,9 +336,13 @@ static void put_env(struct writer *w, const struct decl_profile *p)
     for (size_t i = 0; i < p->n_env_set; i++) {
         const struct ir_env_set *x = &p->env_set[i];
         begin_line(w);
-        buf_str(w->out, yaml ? "" : "env set ");
-        put_text(w, x->name, strlen(x->name), x->span);
-        buf_str(w->out, yaml ? ": " : " ");
+        if (yaml) {
+            put_key(w, x->name, x->span);
+        } else {
+            buf_str(w->out, "env set ");
+            put_text(w, x->name, strlen(x->name), x->span);
+        }
+        buf_byte(w->out, ' ');
         put_text(w, x->value, strlen(x->value), x->span);
         buf_byte(w->out, '\n');
     }
@@ -386,12 +407,15 @@ static void put_params(struct writer *w, const struct decl_profile *p)
     for (size_t i = 0; i < p->n_params; i++) {
         const struct decl_param *x = &p->params[i];
         begin_line(w);
-        buf_printf(w->out, yaml ? "%s: " : "param %s", x->name);
+        if (yaml)
+            put_key(w, x->name, x->span);
+        else
+            buf_printf(w->out, "param %s", x->name);
         if (x->value.text) {
-            buf_str(w->out, yaml ? "" : " ");
+            buf_byte(w->out, ' ');
             put_text(w, x->value.text, x->value.len, x->value.span);
         } else if (yaml) {
-            buf_str(w->out, "null");
+            buf_str(w->out, " null");
         }
         buf_byte(w->out, '\n');
     }
@@ -450,8 +474,7 @@ static void put_clauses(struct writer *w, const struct decl_profile *p)
     text(w, "user", &p->user);
 }
 
-/* ---- Files
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Files --------------------------------------------------------------------------------------------- */
 
 static void dsl_profile(struct writer *w, const struct decl_profile *p)
 {
@@ -482,8 +505,8 @@ static void yaml_profile(struct writer *w, const struct decl_profile *p)
 {
     size_t before;
     begin_line(w);
-    put_name(w, &p->name);
-    buf_str(w->out, ":\n");
+    put_key(w, p->name.text, p->name.span);
+    buf_byte(w->out, '\n');
     before = w->out->len;
     w->indent++;
     text(w, "description", &p->description);
