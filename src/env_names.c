@@ -93,19 +93,18 @@ static size_t first_from(const struct env_names *l, struct alike r, size_t at, u
     return r.lo;
 }
 
-/* Is there a prefix shorter than `limit` bytes that the name begins with? Goes along the name byte by byte and looks
- * at one byte of names only, since thousands of long names may begin alike. */
+/* Is there a prefix shorter than `limit` bytes that the name begins with? Goes along the name byte by byte and
+ * looks at one byte of names only, since thousands of long names may begin alike. */
 static bool under_any_prefix(const struct env_names *l, const char *name, size_t limit)
 {
     struct alike r = {0, l->n};
     for (size_t at = 0; at < limit && r.lo < r.hi; at++) {
-        bool same = byte_at(l, r.lo, at) == byte_at(l, r.hi - 1, at) && byte_at(l, r.lo, at) == (unsigned char)name[at];
-        if (same && name[at] != '*')
+        unsigned c = (unsigned char)name[at];
+        if (c != '*' && byte_at(l, r.lo, at) == c && byte_at(l, r.hi - 1, at) == c)
             continue; /* all of them go on like the name */
         size_t star = first_from(l, r, at, '*');
         if (star < r.hi && byte_at(l, star, at) == '*' && !byte_at(l, star, at + 1))
             return true;
-        unsigned c = (unsigned char)name[at];
         if (!c)
             return false;
         r = (struct alike){first_from(l, r, at, c), first_from(l, r, at, c + 1)};

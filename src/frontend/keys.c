@@ -465,6 +465,9 @@ static bool is_param_name(const struct key_value *v)
     return v->len > 0;
 }
 
+/* Each path with a variable looks through them. */
+enum { MAX_PARAMS = 256 };
+
 static void add_param(struct key_builder *b, const struct key *k, const struct key_value *name,
                       const struct key_value *v)
 {
@@ -484,6 +487,12 @@ static void add_param(struct key_builder *b, const struct key *k, const struct k
             twice(b, p->params[i].name, p->params[i].span, name->span);
             return;
         }
+    if (p->n_params == MAX_PARAMS) {
+        if (!b->said_many_params)
+            diag_add(b->diags, DIAG_TOO_LARGE, name->span, "more than %d parameters in one profile", MAX_PARAMS);
+        b->said_many_params = true;
+        return;
+    }
     p->params = arena_grow(b->arena, p->params, &p->cap_params, p->n_params + 1, sizeof *p->params);
     p->params[p->n_params++] = (struct decl_param){.name = arena_strn(b->arena, name->text, name->len),
                                                    .value = v ? path_of(b, k, v) : (struct decl_path){0},

@@ -66,7 +66,7 @@ struct key_builder {
     /* First place of each single-valued clause. */
     struct key_seen *seen;
     size_t n_seen, cap_seen;
-    bool said_implied_read; /* one note is enough */
+    bool said_implied_read, said_many_params; /* one note is enough */
 };
 
 typedef void key_set(struct key_builder *b, const struct key *k, const struct key_value *v);
